@@ -57,6 +57,13 @@ type Morsel interface {
 	Weight() int64
 }
 
+// Splitter is implemented by morsels that can be cut into smaller ones for more
+// parallelism; it may read a data file's footer.
+type Splitter interface {
+	// Split returns the parts, in order; a single part where it cannot be cut.
+	Split(ctx context.Context) ([]Morsel, error)
+}
+
 // Reader yields batches; each is valid until the next call. io.EOF ends it.
 type Reader interface {
 	Next(ctx context.Context) (*column.Batch, error)
