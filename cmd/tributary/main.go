@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	_ "time/tzdata" // named time zones on machines that have no zone files
 )
 
 // Exit codes.

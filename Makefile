@@ -1,0 +1,59 @@
+# Targets: build, run, test, lint, interop, bench.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LISTEN  ?= 127.0.0.1:3306
+
+# Tests run in a random time zone, so that none depends on the zone of the
+# machine. Choose one with: make test TZ=Asia/Kathmandu
+ZONES := UTC Europe/Vienna America/New_York America/St_Johns Asia/Kathmandu Asia/Tokyo \
+         Australia/Lord_Howe Pacific/Apia Pacific/Chatham Pacific/Marquesas Africa/Monrovia America/Caracas
+ifeq ($(origin TZ),undefined)
+TZ := $(shell shuf -n 1 -e $(ZONES))
+endif
+
+# The race detector needs cgo and a C compiler, for the test binaries only.
+HAVE_CC := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo yes)
+
+.PHONY: build run test lint interop bench clean
+
+build:
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o build/tributary ./cmd/tributary
+
+# The sample warehouse: an online shop over thirty days.
+build/shop.stamp: testdata/golden/shop/warehouse.tar.zst
+	rm -rf build/shop
+	go run testdata/golden/unpack.go shop build/shop
+	touch $@
+
+run: build build/shop.stamp
+	build/tributary serve --warehouse build/shop --listen $(LISTEN)
+
+test:
+	@echo "time zone of this run: TZ=$(TZ)"
+ifeq ($(HAVE_CC),yes)
+	TZ=$(TZ) CGO_ENABLED=1 go test -race -timeout 60m ./...
+else
+	@echo "no C compiler: running without the race detector"
+	TZ=$(TZ) CGO_ENABLED=0 go test -timeout 60m ./...
+endif
+
+lint:
+	@bad="$$(gofmt -l .)"; if [ -n "$$bad" ]; then echo "not formatted by gofmt:"; echo "$$bad"; exit 1; fi
+	go vet ./...
+	go tool staticcheck ./...
+	.ci/dependencies
+
+interop: build
+	sqltests/interop/run.sh build/tributary
+
+# make bench BENCH=Scan PKG=./storage/read/
+BENCH ?= .
+PKG   ?= ./...
+bench:
+	CGO_ENABLED=0 go test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
+
+clean:
+	rm -rf build
