@@ -27,7 +27,9 @@ const (
 type cell struct {
 	null   bool
 	text   string // as MySQL prints it; raw bytes for binary columns
-	approx bool   // the column is FLOAT or DOUBLE
+	approx bool   // the column is FLOAT or DOUBLE, or may be
+
+	printed bool // printed by another program: bytes are hex already
 }
 
 // newCell makes a cell of a value that the driver delivered. dbType is the
@@ -80,7 +82,9 @@ func (c cell) print(typ byte) string {
 			s = "false"
 		}
 	case 'X':
-		s = strings.ToUpper(hex.EncodeToString([]byte(s)))
+		if !c.printed {
+			s = strings.ToUpper(hex.EncodeToString([]byte(s)))
+		}
 	}
 	if s == "" {
 		return emptyText
@@ -100,7 +104,7 @@ func (c cell) matches(want string, typ byte) bool {
 	}
 	switch typ {
 	case 'R':
-		if c.approx && !writtenAsDecimal(want) {
+		if c.approx && !writtenAsDecimal(want) && (!c.printed || !writtenAsDecimal(c.text)) {
 			return doublesEqual(want, c.text)
 		}
 	case 'F':
