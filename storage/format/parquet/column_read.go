@@ -1,0 +1,197 @@
+package parquet
+
+import (
+	"io"
+
+	"github.com/tributarydb/tributary/storage/column"
+)
+
+// columnReader reads one requested column by rows of a row group.
+type columnReader struct {
+	p *plan
+	// row is the next row of the row group.
+	row    int64
+	flat   *flatColumn
+	leaves []*nestedLeaf
+	nulls  *column.Vector // of a missing column, MaxRows long
+	join   joiner
+}
+
+func newColumnReader(p *plan) *columnReader {
+	c := &columnReader{p: p}
+	switch {
+	case p.kind == planMissing:
+	case p.flat():
+		c.flat = new(flatColumn)
+	default:
+		c.leaves = p.bindLeaves(nil)
+	}
+	return c
+}
+
+func (c *columnReader) path() string {
+	if c.p.node != nil {
+		return c.p.node.path
+	}
+	if c.p.inner != nil {
+		return c.p.inner.path
+	}
+	return "?"
+}
+
+func (c *columnReader) open(src io.ReaderAt, g *rowGroup) {
+	c.row = 0
+	if c.flat != nil {
+		c.flat.open(src, c.p.node, &g.chunks[c.p.node.leaf], c.p.conv, c.p.typ)
+	}
+	for _, l := range c.leaves {
+		l.open(src, &g.chunks[l.n.leaf])
+	}
+}
+
+func (c *columnReader) release() {
+	if c.flat != nil {
+		c.flat.release()
+	}
+	for _, l := range c.leaves {
+		l.release()
+	}
+}
+
+// moveTo passes over the rows before row.
+func (c *columnReader) moveTo(row int64) error {
+	n := row - c.row
+	if n <= 0 {
+		return nil
+	}
+	c.row = row
+	if c.flat != nil {
+		return c.flat.skip(n)
+	}
+	for _, l := range c.leaves {
+		if err := l.read(int(n), false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowsAhead returns how many rows from row on can be read without a copy.
+func (c *columnReader) rowsAhead(row int64) (int, error) {
+	if c.flat == nil {
+		return column.MaxRows, nil
+	}
+	if err := c.moveTo(row); err != nil {
+		return 0, err
+	}
+	return c.flat.pageRows()
+}
+
+// read returns rows [row, row+n).
+func (c *columnReader) read(row int64, n int) (*column.Vector, error) {
+	if c.p.kind == planMissing {
+		if c.nulls == nil {
+			c.nulls = c.p.missing(column.MaxRows)
+		}
+		return column.Slice(c.nulls, 0, n), nil
+	}
+	if err := c.moveTo(row); err != nil {
+		return nil, err
+	}
+	c.row += int64(n)
+	if c.flat == nil {
+		for _, l := range c.leaves {
+			if err := l.read(n, true); err != nil {
+				return nil, err
+			}
+		}
+		return c.p.assemble(0, 0, n)
+	}
+	left, err := c.flat.pageRows()
+	if err != nil {
+		return nil, err
+	}
+	if left >= n {
+		return c.flat.read(n)
+	}
+	return c.join.read(c.flat, n)
+}
+
+// joiner copies rows of several pages together.
+type joiner struct {
+	codes []uint32
+	valid []uint64
+	vec   column.Vector
+	b     *column.Builder
+}
+
+// read returns the next n rows of f. While the pages share one dictionary, the
+// codes are kept.
+func (j *joiner) read(f *flatColumn, n int) (*column.Vector, error) {
+	j.codes = j.codes[:0]
+	valid := grow(&j.valid, (n+63)/64)
+	clear(valid)
+	var dict *column.Vector
+	got, nulls, flat := 0, false, false
+	for got < n {
+		left, err := f.pageRows()
+		if err != nil {
+			return nil, err
+		}
+		k := min(left, n-got)
+		v, err := f.read(k)
+		if err != nil {
+			return nil, err
+		}
+		if !flat && v.Dict != nil && (dict == nil || dict == v.Dict) {
+			dict = v.Dict
+			j.codes = append(j.codes, v.Codes...)
+			if v.Valid == nil {
+				setBits(valid, got, k)
+			} else {
+				nulls = true
+				orBits(valid, got, v.Valid, k)
+			}
+			got += k
+			continue
+		}
+		if !flat {
+			flat = true
+			if j.b == nil {
+				j.b = column.NewBuilder(f.kind)
+			} else {
+				j.b.Reset()
+			}
+			if got > 0 {
+				j.b.AppendRange(j.coded(f, dict, got, nulls), 0, got)
+			}
+		}
+		j.b.AppendRange(v, 0, k)
+		got += k
+	}
+	if flat {
+		return j.b.Finish(), nil
+	}
+	return j.coded(f, dict, n, nulls), nil
+}
+
+func (j *joiner) coded(f *flatColumn, dict *column.Vector, n int, nulls bool) *column.Vector {
+	j.vec = column.Vector{Kind: f.kind, N: n, Dict: dict, Codes: j.codes}
+	if nulls {
+		j.vec.Valid = j.valid[:(n+63)/64]
+	}
+	return &j.vec
+}
+
+// orBits ors the first n bits of src into dst from bit at.
+func orBits(dst []uint64, at int, src []uint64, n int) {
+	for i := 0; i < n; i += 64 {
+		k := min(64, n-i)
+		w := src[i>>6] & (^uint64(0) >> (64 - uint(k)))
+		off := uint(at+i) & 63
+		dst[(at+i)>>6] |= w << off
+		if off > 0 && int(off)+k > 64 {
+			dst[(at+i)>>6+1] |= w >> (64 - off)
+		}
+	}
+}
