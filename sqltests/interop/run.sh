@@ -47,7 +47,7 @@ go build -o "$work/compare" ./sqltests/interop/compare
 go run testdata/golden/unpack.go shop "$work/shop"
 
 # The server, on a free port and with a password.
-export TOUR_PASSWORD=tour-password
+export TOUR_PASSWORD=tour-password PYTHONDONTWRITEBYTECODE=1
 echo "$TOUR_PASSWORD" >"$work/password"
 "$binary" serve --warehouse "$work/shop" --listen 127.0.0.1:0 --user tour --password-file "$work/password" \
   --time-zone UTC >"$work/server.out" 2>"$work/server.err" &
