@@ -1,0 +1,44 @@
+// Package dialect turns the SQL text that users and clients send into what
+// go-mysql-server and its vitess parser can plan, without forking either.
+//
+// The stages, in order:
+//
+//  1. Lex (token_lex.go): tokens with byte offsets; aware of ANSI_QUOTES and
+//     NO_BACKSLASH_ESCAPES, conditional comments, hints and `$` in names.
+//  2. Split (statement_split.go): a COM_QUERY text into statements.
+//  3. Own statements (statement_*.go): what vitess has no grammar for is parsed
+//     by recursive descent into exported structs ([ShowPartitions], [Explain],
+//     ...) and wrapped in a vitess InjectedStatement. The planner gives them a
+//     plan through [Options].Plan. Writing statements of the Paimon dialect are
+//     recognised and refused with an error of kind unsupported.
+//  4. Token rewriting (rewrite_*.go): everything else becomes vitess SQL: `$`
+//     names are quoted, time travel and OPTIONS hints become carriers (see
+//     [Carrier]), cast types and typed literals are mapped, and so on. A
+//     [rewritten] text knows for each of its parts where it came from.
+//  5. vitess parses the rewritten text.
+//  6. AST passes (pass_*.go): marker functions left by step 4 become AST,
+//     known defects of go-mysql-server v0.20.0 are avoided, column headers and
+//     statement positions are put back to the user's own text.
+//
+// # Contract with sqlengine/planner
+//
+// The passes leave calls of functions that the planner's function provider
+// must serve:
+//
+//   - [AggregateTunnel] ("last"): SUM, AVG and the STDDEV/VARIANCE/BIT family
+//     become last('<kind>', x), where kind is one of the Kind constants and has
+//     the suffix [DistinctSuffix] for DISTINCT. go-mysql-server derives no type
+//     from that name, so the planner's own aggregation gives exact results. Its
+//     String() must differ for different kinds and arguments: the binder
+//     recognises equal aggregates by it. last(x) and first(x) with one argument
+//     are go-mysql-server's own aggregates and untouched.
+//   - [RegexpFunction] ("regexp_like"): a REGEXP b, a RLIKE b.
+//   - [JSONExtractFunction], [JSONUnquoteFunction]: a -> b, a ->> b.
+//
+// AS OF expressions that are not literals, OPTIONS hints with them, and
+// assignments to user variables inside expressions are expressions of this
+// package (see [AsOfExpr], [AssignUserVar]) and need nothing from the planner.
+//
+// The package may import go-mysql-server, vitess and storage/errs. It must
+// never read tables, resolve names or know a catalog.
+package dialect

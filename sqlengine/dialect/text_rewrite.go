@@ -1,0 +1,223 @@
+package dialect
+
+import (
+	"sort"
+	"strings"
+)
+
+// script is one statement as tokens, with the edits that rewriting rules lay
+// on them. Rules never change tokens, so that all of them see the user's text.
+type script struct {
+	src    string
+	mode   Mode
+	toks   []Token // without trivia
+	match  []int   // index of the bracket that closes or opens this one, -1
+	upper  []string
+	edits  map[int]*edit
+	params int
+	depth  int // recursion of operandEnd
+}
+
+// edit is what becomes of one token.
+type edit struct {
+	pre, post string
+	replaced  bool
+	text      string
+}
+
+// newScript lexes src and pairs its brackets. It fails with MySQL's syntax
+// error at the first text that is no token.
+func newScript(src string, mode Mode) (*script, error) {
+	s := &script{src: src, mode: mode, edits: map[int]*edit{}}
+	for _, t := range Lex(src, mode) {
+		if t.Trivia() {
+			continue
+		}
+		if t.Kind == KindInvalid {
+			return nil, syntaxErrorAt(src, t.Start)
+		}
+		if t.Kind == KindParam {
+			s.params++
+		}
+		s.toks = append(s.toks, t)
+	}
+	s.match = make([]int, len(s.toks))
+	s.upper = make([]string, len(s.toks))
+	var open []int
+	for i, t := range s.toks {
+		s.match[i] = -1
+		text := src[t.Start:t.End]
+		switch {
+		case t.Kind == KindWord:
+			s.upper[i] = strings.ToUpper(text)
+		case t.Kind == KindOp:
+			s.upper[i] = text
+			switch text {
+			case "(", "[", "{":
+				open = append(open, i)
+			case ")", "]", "}":
+				if len(open) > 0 {
+					j := open[len(open)-1]
+					open = open[:len(open)-1]
+					if strings.Contains("()[]{}", s.upper[j]+text) {
+						s.match[i], s.match[j] = j, i
+					}
+				}
+			}
+		}
+	}
+	return s, nil
+}
+
+// kind returns the kind of token i, KindEOF outside the script.
+func (s *script) kind(i int) Kind {
+	if i < 0 || i >= len(s.toks) {
+		return KindEOF
+	}
+	return s.toks[i].Kind
+}
+
+// text returns the source of token i.
+func (s *script) text(i int) string {
+	if i < 0 || i >= len(s.toks) {
+		return ""
+	}
+	return s.src[s.toks[i].Start:s.toks[i].End]
+}
+
+// is reports whether token i is one of the given keywords (upper case) or
+// operators. Quoted names are never keywords.
+func (s *script) is(i int, words ...string) bool {
+	if i < 0 || i >= len(s.toks) || s.upper[i] == "" {
+		return false
+	}
+	for _, w := range words {
+		if s.upper[i] == w {
+			return true
+		}
+	}
+	return false
+}
+
+// seq reports whether the tokens from i on are the given words and operators.
+func (s *script) seq(i int, words ...string) bool {
+	for k, w := range words {
+		if !s.is(i+k, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// name reports whether token i can be a name.
+func (s *script) name(i int) bool {
+	k := s.kind(i)
+	return k == KindWord || k == KindQuoted
+}
+
+// errAt makes a syntax error at token i, or at the end of the text.
+func (s *script) errAt(i int) *Error {
+	if i >= 0 && i < len(s.toks) {
+		return syntaxErrorAt(s.src, s.toks[i].Start)
+	}
+	return syntaxErrorAt(s.src, len(s.src))
+}
+
+func (s *script) edit(i int) *edit {
+	e := s.edits[i]
+	if e == nil {
+		e = &edit{}
+		s.edits[i] = e
+	}
+	return e
+}
+
+// replace puts text in the place of token i.
+func (s *script) replace(i int, text string) {
+	e := s.edit(i)
+	e.replaced, e.text = true, text
+}
+
+// replaceSpan puts text in the place of the tokens i to j inclusive.
+func (s *script) replaceSpan(i, j int, text string) {
+	s.replace(i, text)
+	for k := i + 1; k <= j; k++ {
+		s.replace(k, "")
+	}
+}
+
+// wrap puts before and after around the tokens i to j. Outer wraps are laid
+// before inner ones.
+func (s *script) wrap(i, j int, before, after string) {
+	e := s.edit(i)
+	e.pre += before
+	e = s.edit(j)
+	e.post = after + e.post
+}
+
+// part says where a piece of rewritten text came from.
+type part struct {
+	outStart, outEnd int
+	srcStart, srcEnd int
+}
+
+// rewritten is the text given to vitess, with the way back to the source.
+type rewritten struct {
+	src   string
+	text  string
+	parts []part // in order of both texts
+	s     *script
+}
+
+// render lays the edits on the text. Comments become spaces.
+func (s *script) render() *rewritten {
+	r := &rewritten{src: s.src, s: s, parts: make([]part, 0, len(s.toks))}
+	var b strings.Builder
+	b.Grow(len(s.src) + 64)
+	prevEnd := -1
+	put := func(text string, from, to int) {
+		if text == "" {
+			return
+		}
+		start := b.Len()
+		b.WriteString(text)
+		r.parts = append(r.parts, part{start, b.Len(), from, to})
+	}
+	for i, t := range s.toks {
+		e := s.edits[i]
+		if prevEnd >= 0 && (t.Start > prevEnd || e != nil || s.glues(i)) {
+			b.WriteByte(' ')
+		}
+		prevEnd = t.End
+		if e == nil {
+			put(s.src[t.Start:t.End], t.Start, t.End)
+			continue
+		}
+		put(e.pre, t.Start, t.Start)
+		if e.replaced {
+			put(e.text, t.Start, t.End)
+		} else {
+			put(s.src[t.Start:t.End], t.Start, t.End)
+		}
+		put(e.post, t.End, t.End)
+	}
+	r.text = b.String()
+	return r
+}
+
+// glues reports whether token i must be kept apart from the one before it,
+// because vitess would read the two as the start of a comment.
+func (s *script) glues(i int) bool {
+	return i > 0 && (s.is(i-1, "-") && s.is(i, "-", "->", "->>") || s.is(i-1, "/") && s.is(i, "/", "*"))
+}
+
+// span maps a span of the rewritten text to the source; ok is false when no
+// token lies in it.
+func (r *rewritten) span(outStart, outEnd int) (from, to int, ok bool) {
+	i := sort.Search(len(r.parts), func(i int) bool { return r.parts[i].outEnd > outStart })
+	j := sort.Search(len(r.parts), func(j int) bool { return r.parts[j].outStart >= outEnd })
+	if i >= j {
+		return 0, 0, false
+	}
+	return r.parts[i].srcStart, r.parts[j-1].srcEnd, true
+}
