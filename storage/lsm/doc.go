@@ -1,0 +1,47 @@
+// Package lsm knows how the sorted runs of a bucket become rows: which files
+// form sections and runs, how runs are merged, and what a merge engine makes
+// of the records of one key.
+//
+// Role: the read side of section 8 and section 9 of the format (Paimon's
+// packages mergetree and mergetree.compact). It may import storage/column,
+// schema, errs and relation. It must never open files, know snapshots, or see
+// SQL: runs come as readers of column batches, and leave as such.
+//
+// # Contract
+//
+// A run is a reader of batches in ascending key order. A batch has the key
+// columns, _SEQUENCE_NUMBER, _VALUE_KIND and value columns, at the places that
+// Layout names. Batches may carry a selection (deletion vectors already
+// applied) and dictionary-coded vectors. All runs have the same layout and the
+// same kinds: schema evolution happens before the merge.
+//
+// For every key, records are ordered from oldest to newest by the columns of
+// sequence.field (nulls lowest, also under descending order), then by
+// _SEQUENCE_NUMBER, then retracts (-U, -D) before adds, then by the order of
+// the runs as given: oldest first. A key with a single record passes through
+// unchanged, whatever its kind and the engine, as in Paimon
+// (ReducerMergeFunctionWrapper). Equal keys within one run are never merged
+// with each other.
+//
+// Results whose kind is a retract are left out unless MergeOptions.KeepDeletes
+// is set.
+//
+// # Two shapes of output
+//
+// Ordered output is in key order: compaction, changelogs and diffs need it.
+// Unordered output hands the input batches on in place, with a selection of
+// the rows that survive, and merged rows in batches of their own: the values
+// of rows that no other run touches are never copied. Plain scans use it.
+//
+// Survivors goes further: it reads the key columns only and answers with the
+// positions of the rows that survive, so that the value columns can be read in
+// place, in parallel, as after a deletion vector. It needs an engine that
+// picks one of a key's records (Engine.PicksRows).
+//
+// # Inside
+//
+// Keys are compared as 64-bit normalised prefixes, made once a batch in a typed
+// loop; only ties of keys that do not fit are compared in full. The run with
+// the least key gallops to the key of the runner-up, so that stretches that
+// belong to one run cost a binary search and not a comparison a row.
+package lsm

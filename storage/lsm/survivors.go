@@ -1,0 +1,175 @@
+package lsm
+
+import (
+	"context"
+	"math/bits"
+
+	"github.com/tributarydb/tributary/storage/errs"
+)
+
+// maxPosition bounds the positions of rows that Survivors accepts: a bitset of 1 GiB a run.
+const maxPosition = int64(1) << 33
+
+// Bitset is a set of row positions: bit p%64 of word p/64. Positions beyond its end are not in it.
+type Bitset []uint64
+
+// Contains reports whether position pos is in the set.
+func (b Bitset) Contains(pos int64) bool {
+	return pos >= 0 && pos>>6 < int64(len(b)) && b[pos>>6]>>(uint(pos)&63)&1 == 1
+}
+
+// Count returns the number of positions in the set.
+func (b Bitset) Count() int64 {
+	var n int
+	for _, w := range b {
+		n += bits.OnesCount64(w)
+	}
+	return int64(n)
+}
+
+// Select lists, in dst (reused), the rows i of a batch of n rows at positions
+// base+i that are in the set, and in sel where that is not nil. all says that
+// these are all rows (of sel); then out need not be looked at.
+func (b Bitset) Select(base int64, n int, sel, dst []uint16) (out []uint16, all bool) {
+	out = dst[:0]
+	if sel != nil {
+		for _, i := range sel {
+			if b.Contains(base + int64(i)) {
+				out = append(out, i)
+			}
+		}
+		return out, len(out) == len(sel)
+	}
+	for i := 0; i < n; {
+		pos := base + int64(i)
+		word := uint64(0)
+		if pos>>6 < int64(len(b)) {
+			word = b[pos>>6] >> (uint(pos) & 63)
+		}
+		end := min(n, i+64-int(pos&63))
+		if rest := end - i; rest < 64 {
+			word &= 1<<uint(rest) - 1
+		}
+		for word != 0 {
+			out = append(out, uint16(i+bits.TrailingZeros64(word)))
+			word &= word - 1
+		}
+		i = end
+	}
+	return out, len(out) == n
+}
+
+// grow makes room for positions below n.
+func (b *Bitset) grow(n int64) {
+	words := int((n + 63) / 64)
+	if words > len(*b) {
+		if words > cap(*b) {
+			next := make(Bitset, words, max(words, 2*cap(*b)))
+			copy(next, *b)
+			*b = next
+		} else {
+			*b = (*b)[:words]
+		}
+	}
+}
+
+// setRange adds positions [from, to); the set has room for them.
+func (b Bitset) setRange(from, to int64) {
+	if from >= to {
+		return
+	}
+	fw, tw := from>>6, (to-1)>>6
+	first := ^uint64(0) << (uint(from) & 63)
+	last := ^uint64(0) >> (63 - uint(to-1)&63)
+	if fw == tw {
+		b[fw] |= first & last
+		return
+	}
+	b[fw] |= first
+	for w := fw + 1; w < tw; w++ {
+		b[w] = ^uint64(0)
+	}
+	b[tw] |= last
+}
+
+// Survivors merges the keys of sorted runs, given oldest first, with an engine
+// that picks rows, and returns for each run the positions of the rows that
+// stand for their key. Retracts among these are left out unless
+// MergeOptions.KeepDeletes is set; the other options mean nothing here. The
+// position of a row is Batch.Base + its index; the caller numbers the rows of a
+// run through (over its files) without repeats. Runs need the key, sequence and kind
+// columns and those of sequence.field only. The runs are closed.
+func Survivors(ctx context.Context, e *Engine, l Layout, runs []RunReader, o MergeOptions) ([]Bitset, error) {
+	defer func() {
+		for _, rd := range runs {
+			rd.Close()
+		}
+	}()
+	if !e.PicksRows() {
+		return nil, errs.Invalidf("merge engine '%s' makes rows of its own, it has no survivors", e.kind)
+	}
+	m, err := newMerger(e, l, runs)
+	if err != nil {
+		return nil, err
+	}
+	s := &survivorSink{m: m, e: e, keep: o.KeepDeletes, sets: make([]Bitset, len(runs))}
+	m.out = s
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := m.refill(ctx); err != nil {
+			return nil, err
+		}
+		for _, c := range m.ready {
+			top := c.b.Base + int64(c.b.N)
+			if c.b.Base < 0 || top > maxPosition {
+				return nil, errs.Limitf("a run has rows at positions beyond %d", maxPosition)
+			}
+			s.sets[c.run].grow(top)
+		}
+		done, err := m.run()
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			return s.sets, nil
+		}
+	}
+}
+
+type survivorSink struct {
+	m    *merger
+	e    *Engine
+	keep bool
+	sets []Bitset
+}
+
+func (s *survivorSink) full() bool { return false }
+
+func (s *survivorSink) lone(c *cursor, from, to int) error {
+	set := s.sets[c.run]
+	if c.sel == nil && (c.kind == nil || s.keep) {
+		set.setRange(c.b.Base+int64(from), c.b.Base+int64(to))
+		return nil
+	}
+	for k := from; k < to; k++ {
+		if i := c.at(k); s.keep || c.kind == nil || !IsRetract(c.kind[i]) {
+			pos := c.b.Base + int64(i)
+			set[pos>>6] |= 1 << (uint(pos) & 63)
+		}
+	}
+	return nil
+}
+
+func (s *survivorSink) group(cs []*cursor) error {
+	w, err := s.m.pickRow(s.e, cs)
+	if err != nil || w == nil {
+		return err
+	}
+	if w.kind == nil || s.keep || !IsRetract(w.kindAt(w.pos)) {
+		pos := w.b.Base + int64(w.at(w.pos))
+		s.sets[w.run][pos>>6] |= 1 << (uint(pos) & 63)
+	}
+	return nil
+}
