@@ -33,6 +33,8 @@ func printedCell(s string, typ byte) cell {
 	if s == emptyText {
 		s = ""
 	}
-	c := cell{text: unescape(s), approx: typ == 'R', printed: true}
-	return c
+	if typ == 'X' {
+		s = strings.TrimPrefix(s, "0x") // as the mysql client writes it
+	}
+	return cell{text: unescape(s), approx: typ == 'R', printed: true}
 }
