@@ -1,0 +1,179 @@
+package manifest
+
+import (
+	"math"
+	"slices"
+
+	"github.com/tributarydb/tributary/storage/binrow"
+	"github.com/tributarydb/tributary/storage/column"
+	"github.com/tributarydb/tributary/storage/format"
+	"github.com/tributarydb/tributary/storage/predicate"
+	"github.com/tributarydb/tributary/storage/schema"
+)
+
+const (
+	// gregorianStart is 1582-10-15 in microseconds: bounds of ORC timestamps
+	// before it do not fit what is read (section 7.4 of the format).
+	gregorianStart = -12219292800 * 1_000_000
+	second         = 1_000_000
+)
+
+// StatsMapper yields statistics of a table's columns for files of one file schema.
+type StatsMapper struct {
+	fileFields []schema.Field
+	// source is the position in fileFields of each table column, -1 = absent.
+	source []int
+	// table are the table's column types.
+	table []*schema.Type
+}
+
+// NewStatsMapper maps the columns of a table, matched by field id, to those
+// of a file's schema.
+func NewStatsMapper(fileFields, tableFields []schema.Field) *StatsMapper {
+	m := &StatsMapper{fileFields: fileFields, source: make([]int, len(tableFields)), table: schema.Types(tableFields)}
+	for i, f := range tableFields {
+		m.source[i] = slices.IndexFunc(fileFields, func(g schema.Field) bool { return g.ID == f.ID })
+	}
+	return m
+}
+
+// Column returns what is known of table column col over the rows of a file;
+// ok is false where nothing is. A column that the file's schema lacks is all null.
+func (m *StatsMapper) Column(f *DataFile, col int) (s predicate.Stats, ok bool) {
+	src := m.source[col]
+	if src < 0 {
+		return predicate.Stats{Rows: f.RowCount, Nulls: f.RowCount}, true
+	}
+	pos, count := m.position(f, src)
+	if pos < 0 {
+		return s, false
+	}
+	ft := m.fileFields[src].Type
+	s, ok = columnStats(f.ValueStats, pos, count, ft, f.RowCount)
+	if !ok {
+		return s, false
+	}
+	if s.HasBounds {
+		if unsafeOrcBounds(f.Name, ft, s) {
+			s.HasBounds = false
+		} else {
+			s = widenStats(s, ft, m.table[col])
+		}
+	}
+	return s, true
+}
+
+// position returns where a file column stands in the statistics, -1 nowhere,
+// and how many columns the statistics have.
+func (m *StatsMapper) position(f *DataFile, src int) (pos, count int) {
+	name := m.fileFields[src].Name
+	if f.StatsColumns != nil {
+		return slices.Index(f.StatsColumns, name), len(f.StatsColumns)
+	}
+	if f.WriteColumns != nil {
+		return slices.Index(f.WriteColumns, name), len(f.WriteColumns)
+	}
+	return src, len(m.fileFields)
+}
+
+// columnStats decodes column pos of count columns; ok is false where the
+// statistics are empty or do not fit.
+func columnStats(raw SimpleStats, pos, count int, t *schema.Type, rows int64) (predicate.Stats, bool) {
+	s := predicate.Stats{Rows: rows, Nulls: -1}
+	if len(raw.Nulls) == count {
+		if n := raw.Nulls[pos]; n <= rows || rows < 0 {
+			s.Nulls = n
+		}
+	}
+	lo, ok1 := bound(raw.Min, pos, count, t)
+	hi, ok2 := bound(raw.Max, pos, count, t)
+	if ok1 && ok2 && !lo.Null && !hi.Null {
+		s.HasBounds, s.Min, s.Max = true, lo, hi
+		if lo.Kind == column.KindFloat32 || lo.Kind == column.KindFloat64 {
+			// NaN is no bound, and both zeros count as one.
+			if lo.F != lo.F || hi.F != hi.F {
+				s.HasBounds = false
+			}
+			if lo.F == 0 {
+				s.Min.F = math.Copysign(0, -1)
+			}
+			if hi.F == 0 {
+				s.Max.F = 0
+			}
+		}
+	}
+	return s, s.HasBounds || s.Nulls >= 0
+}
+
+// bound decodes one column of a statistics row.
+func bound(framed []byte, pos, count int, t *schema.Type) (column.Scalar, bool) {
+	if t.IsNested() {
+		return column.Scalar{}, false
+	}
+	r, err := binrow.Parse(framed)
+	if err != nil || r.Arity() != count {
+		return column.Scalar{}, false
+	}
+	v, err := r.Scalar(pos, t)
+	return v, err == nil
+}
+
+// unsafeOrcBounds reports whether the bounds are those of ORC timestamps that
+// come back as other values than were written.
+func unsafeOrcBounds(file string, t *schema.Type, s predicate.Stats) bool {
+	if t.Root != schema.Timestamp && t.Root != schema.TimestampLTZ || format.NameOf(file) != "orc" {
+		return false
+	}
+	return s.Min.I < gregorianStart || s.Min.I < 0 && s.Max.I >= -second && s.Max.I < second
+}
+
+// widenStats converts bounds of the file's type to the table's type where that
+// keeps their order exactly, and drops them else.
+func widenStats(s predicate.Stats, from, to *schema.Type) predicate.Stats {
+	if from.EqualIgnoreNull(to) {
+		return s
+	}
+	isInt := func(t *schema.Type) int {
+		switch t.Root {
+		case schema.TinyInt:
+			return 1
+		case schema.SmallInt:
+			return 2
+		case schema.Int:
+			return 4
+		case schema.BigInt:
+			return 8
+		}
+		return 0
+	}
+	switch a, b := isInt(from), isInt(to); {
+	case a > 0 && b >= a:
+		s.Min.Kind, s.Max.Kind = schema.KindOf(to), schema.KindOf(to)
+		return s
+	case from.Root == schema.Varchar && to.Root == schema.Varchar && to.Length >= from.Length:
+		return s
+	case from.Root == schema.Varbinary && to.Root == schema.Varbinary && to.Length >= from.Length:
+		return s
+	case from.Root == to.Root && (from.Root == schema.Timestamp || from.Root == schema.TimestampLTZ) && to.Precision >= from.Precision:
+		return s
+	}
+	s.HasBounds = false
+	return s
+}
+
+// KeyColumn returns what is known of column pos of the trimmed primary key,
+// whose types are given, over the rows of a file.
+func (f *DataFile) KeyColumn(types []*schema.Type, pos int) (predicate.Stats, bool) {
+	s, ok := columnStats(f.KeyStats, pos, len(types), types[pos], f.RowCount)
+	if ok && s.HasBounds && unsafeOrcBounds(f.Name, types[pos], s) {
+		s.HasBounds = false
+	}
+	return s, ok
+}
+
+// PartitionColumn returns what is known of partition column pos, over the
+// partitions of a manifest's entries.
+func (i *FileInfo) PartitionColumn(types []*schema.Type, pos int) (predicate.Stats, bool) {
+	// The number of entries stands for the rows: null counts are over entries.
+	return columnStats(i.PartitionStats, pos, len(types), types[pos], i.Added+i.Deleted)
+}
