@@ -1,0 +1,107 @@
+package planner
+
+import (
+	"sync"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+)
+
+// Ids of our rules; go-mysql-server's own are small.
+const (
+	pushdownRuleID analyzer.RuleId = 10_000 + iota
+	replaceRuleID
+	streamRuleID
+)
+
+// droppedRules are rules of go-mysql-server 0.20 that lose or invent rows:
+// simplifyFilters (LIKE 'p%' as a range that ends at U+00FF), the unnesting of
+// EXISTS and IN (NULLs), optimizeJoins (hash keys of different types, filters in joins), pushFilters
+// (below full outer joins). Without them plans are executed as written.
+var droppedRules = map[string]bool{
+	"simplifyFilters": true, "unnestExistsSubqueries": true, "unnestInSubqueries": true, "optimizeJoins": true, "pushFilters": true,
+}
+
+var operateOnce sync.Once
+
+// operate edits the analyzer's rule lists, which are variables of the process.
+// Statements that insert, update or delete have batches made of them.
+func operate() {
+	operateOnce.Do(func() {
+		analyzer.OnceBeforeDefault = without(analyzer.OnceBeforeDefault)
+		analyzer.DefaultRules = without(analyzer.DefaultRules)
+		analyzer.OnceAfterDefault = without(analyzer.OnceAfterDefault)
+		var rules []analyzer.Rule
+		for _, r := range analyzer.OnceAfterAll {
+			if r.Id == analyzer.TrackProcessId {
+				rules = append(rules,
+					analyzer.Rule{Id: pushdownRuleID, Apply: pushdownRule},
+					analyzer.Rule{Id: replaceRuleID, Apply: replaceRule},
+					analyzer.Rule{Id: streamRuleID, Apply: streamRule},
+				)
+			}
+			rules = append(rules, r)
+		}
+		analyzer.OnceAfterAll = rules
+	})
+}
+
+func without(rules []analyzer.Rule) []analyzer.Rule {
+	var out []analyzer.Rule
+	for _, r := range rules {
+		if !droppedRules[r.Id.String()] {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// engineOf finds our engine behind an analyzer; nil for an analyzer of somebody else.
+func engineOf(a *analyzer.Analyzer) *Engine {
+	if p, ok := a.Catalog.DbProvider.(*Provider); ok {
+		return p.engine
+	}
+	return nil
+}
+
+func pushdownRule(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	if engineOf(a) == nil || plan.IsDDLNode(n) {
+		return n, transform.SameTree, nil
+	}
+	out, err := newPushdown(ctx, n, a.ExecBuilder, scope.IsEmpty()).visit(n, nil)
+	if err != nil || out == n {
+		return n, transform.SameTree, err
+	}
+	return out, transform.NewTree, nil
+}
+
+// isTop reports whether a rule works on a statement's own plan, not on that of a subquery.
+func isTop(scope *plan.Scope, sel analyzer.RuleSelector) bool {
+	return scope.IsEmpty() && sel(analyzer.TrackProcessId)
+}
+
+// replaceRule gives the vector executor the plan.
+func replaceRule(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	e := engineOf(a)
+	if e == nil || e.replace == nil || !isTop(scope, sel) {
+		return n, transform.SameTree, nil
+	}
+	out, err := e.replace(ctx, n)
+	if err != nil || out == nil || out == n {
+		return n, transform.SameTree, err
+	}
+	return out, transform.NewTree, nil
+}
+
+func streamRule(_ *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	if engineOf(a) == nil || !isTop(scope, sel) {
+		return n, transform.SameTree, nil
+	}
+	out := streamScan(n)
+	if out == n {
+		return n, transform.SameTree, nil
+	}
+	return out, transform.NewTree, nil
+}

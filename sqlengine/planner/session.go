@@ -1,0 +1,208 @@
+package planner
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
+
+	"github.com/tributarydb/tributary/storage/relation"
+)
+
+// Transaction pins the relations that its statements opened.
+type Transaction struct {
+	readOnly  bool
+	mu        sync.Mutex
+	pinned    map[string]relation.Relation
+	databases []string
+}
+
+// String implements sql.Transaction.
+func (t *Transaction) String() string { return "transaction" }
+
+// IsReadOnly implements sql.Transaction.
+func (t *Transaction) IsReadOnly() bool { return t.readOnly }
+
+func (t *Transaction) relation(key string) (relation.Relation, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	rel, ok := t.pinned[key]
+	return rel, ok
+}
+
+// pin keeps rel unless another goroutine pinned one first; it returns the pinned one.
+func (t *Transaction) pin(key string, rel relation.Relation) relation.Relation {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if old, ok := t.pinned[key]; ok {
+		return old
+	}
+	t.pinned[key] = rel
+	return rel
+}
+
+// Session is the session of one connection.
+type Session struct {
+	*sql.BaseSession
+	persisted *persistedVariables
+}
+
+var (
+	_ sql.TransactionSession    = (*Session)(nil)
+	_ sql.PersistableSession    = (*Session)(nil)
+	_ sql.LifecycleAwareSession = (*Session)(nil)
+)
+
+func newSession(base *sql.BaseSession, p *persistedVariables) *Session {
+	s := &Session{BaseSession: base, persisted: p}
+	return s
+}
+
+// NewSession makes the session of a connection: wire's session builder.
+func (e *Engine) NewSession(ctx context.Context, c *mysql.Conn, addr string) (sql.Session, error) {
+	base, err := sql.BaseSessionFromConnection(ctx, c, addr)
+	if err != nil {
+		return nil, err
+	}
+	return newSession(base, e.persisted), nil
+}
+
+// StartTransaction implements sql.TransactionSession.
+func (s *Session) StartTransaction(_ *sql.Context, c sql.TransactionCharacteristic) (sql.Transaction, error) {
+	return &Transaction{readOnly: c == sql.ReadOnly, pinned: map[string]relation.Relation{}}, nil
+}
+
+// CommitTransaction implements sql.TransactionSession.
+func (s *Session) CommitTransaction(*sql.Context, sql.Transaction) error { return nil }
+
+// Rollback implements sql.TransactionSession.
+func (s *Session) Rollback(*sql.Context, sql.Transaction) error { return nil }
+
+// CreateSavepoint implements sql.TransactionSession: a transaction that has written nothing has nothing to save.
+func (s *Session) CreateSavepoint(*sql.Context, sql.Transaction, string) error { return nil }
+
+// RollbackToSavepoint implements sql.TransactionSession.
+func (s *Session) RollbackToSavepoint(*sql.Context, sql.Transaction, string) error { return nil }
+
+// ReleaseSavepoint implements sql.TransactionSession.
+func (s *Session) ReleaseSavepoint(*sql.Context, sql.Transaction, string) error { return nil }
+
+// CommandBegin implements sql.LifecycleAwareSession.
+func (s *Session) CommandBegin() error { return nil }
+
+// CommandEnd implements sql.LifecycleAwareSession. go-mysql-server leaves the implicit transaction of a
+// statement that failed in analysis open; the next statement must not see its snapshots.
+func (s *Session) CommandEnd() {
+	if s.GetIgnoreAutoCommit() {
+		return
+	}
+	if v, err := s.GetSessionVariable(nil, "autocommit"); err == nil && isOn(v) {
+		s.SetTransaction(nil)
+	}
+}
+
+// SessionEnd implements sql.LifecycleAwareSession.
+func (s *Session) SessionEnd() {}
+
+func isOn(v any) bool {
+	switch v := v.(type) {
+	case int8:
+		return v != 0
+	case int64:
+		return v != 0
+	case bool:
+		return v
+	}
+	return false
+}
+
+// persistedVariables holds what SET PERSIST stored. It lives as long as the
+// server: where it is to be kept, a Store is given.
+type persistedVariables struct {
+	mu     sync.Mutex
+	values map[string]any
+	store  VariableStore
+}
+
+// VariableStore keeps the variables of SET PERSIST over restarts.
+type VariableStore interface {
+	Load() (map[string]any, error)
+	Save(map[string]any) error
+}
+
+func newPersisted(store VariableStore) (*persistedVariables, error) {
+	p := &persistedVariables{values: map[string]any{}, store: store}
+	if store == nil {
+		return p, nil
+	}
+	v, err := store.Load()
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(p.values, v)
+	return p, nil
+}
+
+func (p *persistedVariables) change(f func(map[string]any)) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	next := maps.Clone(p.values)
+	f(next)
+	if p.store != nil {
+		if err := p.store.Save(next); err != nil {
+			return err
+		}
+	}
+	p.values = next
+	return nil
+}
+
+// PersistGlobal implements sql.PersistableSession.
+func (s *Session) PersistGlobal(_ *sql.Context, name string, value any) error {
+	if _, _, ok := sql.SystemVariables.GetGlobal(name); !ok {
+		return sql.ErrUnknownSystemVariable.New(name)
+	}
+	return s.persisted.change(func(m map[string]any) { m[name] = value })
+}
+
+// RemovePersistedGlobal implements sql.PersistableSession.
+func (s *Session) RemovePersistedGlobal(name string) error {
+	return s.persisted.change(func(m map[string]any) { delete(m, name) })
+}
+
+// RemoveAllPersistedGlobals implements sql.PersistableSession.
+func (s *Session) RemoveAllPersistedGlobals() error {
+	return s.persisted.change(func(m map[string]any) { clear(m) })
+}
+
+// GetPersistedValue implements sql.PersistableSession.
+func (s *Session) GetPersistedValue(name string) (any, error) {
+	s.persisted.mu.Lock()
+	defer s.persisted.mu.Unlock()
+	return s.persisted.values[name], nil
+}
+
+// PersistedNames lists the variables of SET PERSIST, sorted.
+func (s *Session) PersistedNames() []string {
+	s.persisted.mu.Lock()
+	defer s.persisted.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.persisted.values))
+}
+
+// SessionZone returns the zone of @@time_zone; SYSTEM is the server's zone. Never nil.
+func SessionZone(ctx *sql.Context) *time.Location {
+	v, err := ctx.GetSessionVariable(ctx, "time_zone")
+	if err != nil {
+		return systemZone()
+	}
+	name, _ := v.(string)
+	loc, err := LoadZone(name)
+	if err != nil {
+		return systemZone()
+	}
+	return loc
+}

@@ -1,0 +1,141 @@
+package planner
+
+import (
+	"context"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"github.com/tributarydb/tributary/sqlengine/dialect"
+	"github.com/tributarydb/tributary/sqlengine/errmap"
+	"github.com/tributarydb/tributary/storage/errs"
+)
+
+// parser refuses statements that write, before names are looked up.
+type parser struct {
+	*dialect.Parser
+	readOnly bool
+}
+
+var _ sql.Parser = (*parser)(nil)
+
+// ParseSimple implements sql.Parser.
+func (p *parser) ParseSimple(query string) (sqlparser.Statement, error) {
+	s, err := p.Parser.ParseSimple(query)
+	if err != nil {
+		return nil, err
+	}
+	return s, p.refuse(s)
+}
+
+// Parse implements sql.Parser.
+func (p *parser) Parse(ctx *sql.Context, query string, multi bool) (sqlparser.Statement, string, string, error) {
+	s, text, rest, err := p.Parser.Parse(ctx, query, multi)
+	if err == nil {
+		err = p.refuse(s)
+	}
+	return s, text, rest, err
+}
+
+// ParseWithOptions implements sql.Parser.
+func (p *parser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, options sqlparser.ParserOptions) (sqlparser.Statement, string, string, error) {
+	s, text, rest, err := p.Parser.ParseWithOptions(ctx, query, delimiter, multi, options)
+	if err == nil {
+		err = p.refuse(s)
+	}
+	return s, text, rest, err
+}
+
+// ParseOneWithOptions implements sql.Parser.
+func (p *parser) ParseOneWithOptions(ctx context.Context, query string, options sqlparser.ParserOptions) (sqlparser.Statement, int, error) {
+	s, at, err := p.Parser.ParseOneWithOptions(ctx, query, options)
+	if err == nil {
+		err = p.refuse(s)
+	}
+	return s, at, err
+}
+
+// refuse returns the error for a statement that writes.
+func (p *parser) refuse(s sqlparser.Statement) error {
+	if writesFile(s) {
+		return errmap.New(1290, "HY000", "The MySQL server is running with the --secure-file-priv option so it cannot execute this statement")
+	}
+	what := writes(s)
+	if what == "" {
+		return nil
+	}
+	if p.readOnly {
+		return errmap.Wrap(errs.ReadOnlyf("%s", what), 1290, "HY000",
+			"The Tributary server is running with the --read-only option so it cannot execute this statement (%s)", what)
+	}
+	return errs.Unsupportedf("This version of Tributary doesn't yet support '%s'", what)
+}
+
+// writes names a statement that changes tables, databases or accounts; "" for others.
+func writes(s sqlparser.Statement) string {
+	switch s := s.(type) {
+	case *sqlparser.Insert:
+		if s.Action == sqlparser.ReplaceStr {
+			return "REPLACE"
+		}
+		return "INSERT"
+	case *sqlparser.Update:
+		return "UPDATE"
+	case *sqlparser.Delete:
+		return "DELETE"
+	case *sqlparser.Load:
+		return "LOAD DATA"
+	case *sqlparser.DDL:
+		return ddlName(s)
+	case *sqlparser.AlterTable:
+		return "ALTER TABLE"
+	case *sqlparser.DBDDL:
+		return upper(s.Action) + " DATABASE"
+	case *sqlparser.CreateUser, *sqlparser.RenameUser, *sqlparser.DropUser:
+		return "account management"
+	case *sqlparser.CreateRole, *sqlparser.DropRole:
+		return "role management"
+	case *sqlparser.GrantPrivilege, *sqlparser.GrantRole, *sqlparser.GrantProxy:
+		return "GRANT"
+	case *sqlparser.RevokePrivilege, *sqlparser.RevokeAllPrivileges, *sqlparser.RevokeRole, *sqlparser.RevokeProxy:
+		return "REVOKE"
+	case *sqlparser.Explain:
+		return writes(s.Statement)
+	case *sqlparser.Stream:
+		return "STREAM"
+	case *sqlparser.CreateSpatialRefSys:
+		return "CREATE SPATIAL REFERENCE SYSTEM"
+	}
+	return ""
+}
+
+// writesFile reports SELECT … INTO OUTFILE or DUMPFILE: no statement writes files of the server's machine.
+func writesFile(s sqlparser.Statement) bool {
+	sel, ok := s.(sqlparser.SelectStatement)
+	if !ok {
+		return false
+	}
+	into := sel.GetInto()
+	return into != nil && (into.Outfile != "" || into.Dumpfile != "")
+}
+
+// ddlName names a CREATE, ALTER, DROP, RENAME or TRUNCATE.
+func ddlName(s *sqlparser.DDL) string {
+	object := "TABLE"
+	switch {
+	case s.ViewSpec != nil || len(s.FromViews) > 0:
+		object = "VIEW"
+	case s.TriggerSpec != nil:
+		object = "TRIGGER"
+	case s.ProcedureSpec != nil:
+		object = "PROCEDURE"
+	case s.EventSpec != nil:
+		object = "EVENT"
+	case s.IndexSpec != nil:
+		object = "INDEX"
+	}
+	return upper(s.Action) + " " + object
+}
+
+func upper(s string) string { return strings.ToUpper(s) }
