@@ -3,4 +3,6 @@ package planner
 import "github.com/dolthub/go-mysql-server/sql"
 
 // functions are the functions that override or complete go-mysql-server's.
-func functions() []sql.Function { return nil }
+func functions() []sql.Function {
+	return []sql.Function{tunnelFunction()}
+}
