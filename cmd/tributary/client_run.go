@@ -17,6 +17,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"golang.org/x/term"
 
+	"github.com/tributarydb/tributary/sqlengine"
+	"github.com/tributarydb/tributary/sqltests/embedded"
 	"github.com/tributarydb/tributary/sqltests/runner"
 )
 
@@ -102,9 +104,13 @@ func clientTarget(ctx context.Context, cfg *clientConfig) (target runner.Target,
 		if info, err := os.Stat(cfg.warehouse); err != nil || !info.IsDir() {
 			return target, nil, fmt.Errorf("the warehouse %s is not a folder", cfg.warehouse)
 		}
-		target, stop, err = startEmbedded(ctx, cfg.warehouse, cfg.readOnly)
+		server, err := embedded.Start(ctx, sqlengine.Options{Warehouse: cfg.warehouse, ReadOnly: cfg.readOnly})
+		if err != nil {
+			return target, nil, err
+		}
+		target = server.Target
 		target.Database = cfg.database
-		return target, stop, err
+		return target, server.Stop, nil
 	}
 	target = runner.Target{Network: "tcp", Address: net.JoinHostPort(cfg.host, strconv.Itoa(cfg.port)), User: cfg.user, Database: cfg.database}
 	if cfg.socket != "" {

@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 	"net"
+
+	"github.com/tributarydb/tributary/sqlengine"
 )
 
-// engineServer is what the commands need of a server.
+// engineServer is what "tributary serve" needs of a server.
 type engineServer interface {
 	// Serve blocks until ctx ends, lets running statements finish, and returns nil then.
 	Serve(ctx context.Context) error
@@ -15,22 +15,7 @@ type engineServer interface {
 	Addr() net.Addr
 }
 
-// engineOptions say how to open a server.
-type engineOptions struct {
-	Warehouse    string
-	Listen       string
-	Socket       string
-	User         string
-	PasswordFile string
-	UsersFile    string
-	TLSCert      string
-	TLSKey       string
-	ReadOnly     bool
-	TimeZone     string
-	Log          *slog.Logger
-}
-
-// openEngine opens a server; tests put their own in its place.
-var openEngine = func(context.Context, engineOptions) (engineServer, error) {
-	return nil, errors.New("this build contains no server")
+// openEngine opens a server; tests of the command line put their own in its place.
+var openEngine = func(ctx context.Context, o sqlengine.Options) (engineServer, error) {
+	return sqlengine.Open(ctx, o)
 }

@@ -13,13 +13,15 @@ import (
 	"syscall"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/tributarydb/tributary/sqlengine"
 )
 
 const defaultListen = "127.0.0.1:3306"
 
 // serveConfig holds the settings of "tributary serve".
 type serveConfig struct {
-	engineOptions
+	sqlengine.Options
 	logLevel slog.Level
 }
 
@@ -36,7 +38,7 @@ func serveFlags(cfg *serveConfig) *flag.FlagSet {
 	fs.StringVar(&cfg.TLSCert, "tls-cert", "", "PEM `file` of the certificate; makes TLS available")
 	fs.StringVar(&cfg.TLSKey, "tls-key", "", "PEM `file` of the certificate's key")
 	fs.BoolVar(&cfg.ReadOnly, "read-only", false, "refuse every statement that writes")
-	fs.StringVar(&cfg.TimeZone, "time-zone", "", "`zone` new sessions start with, as Europe/Vienna or +02:00 (default: the system's)")
+	fs.StringVar(&cfg.TimeZone, "time-zone", "", "`zone` new sessions start with, as Europe/Vienna or +02:00 (default UTC)")
 	fs.TextVar(&cfg.logLevel, "log-level", slog.LevelInfo, "`level` of log lines on standard error: debug, info, warn, error")
 	return fs
 }
@@ -55,7 +57,7 @@ func serve(ctx context.Context, args []string, std streams) error {
 	// second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 
-	server, err := openEngine(ctx, cfg.engineOptions)
+	server, err := openEngine(ctx, cfg.Options)
 	if err != nil {
 		return err
 	}

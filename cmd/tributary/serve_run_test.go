@@ -11,11 +11,13 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tributarydb/tributary/sqlengine"
 )
 
 // fakeEngine takes the place of the server.
 type fakeEngine struct {
-	opts    engineOptions
+	opts    sqlengine.Options
 	serving chan struct{}
 }
 
@@ -33,7 +35,7 @@ func useFakeEngine(t *testing.T) *fakeEngine {
 	t.Helper()
 	f := &fakeEngine{serving: make(chan struct{})}
 	old := openEngine
-	openEngine = func(_ context.Context, o engineOptions) (engineServer, error) {
+	openEngine = func(_ context.Context, o sqlengine.Options) (engineServer, error) {
 		f.opts = o
 		return f, nil
 	}
@@ -167,7 +169,7 @@ func TestExitCodes(t *testing.T) {
 func TestServeReportsOpenError(t *testing.T) {
 	old := openEngine
 	t.Cleanup(func() { openEngine = old })
-	openEngine = func(context.Context, engineOptions) (engineServer, error) {
+	openEngine = func(context.Context, sqlengine.Options) (engineServer, error) {
 		return nil, errors.New("address in use")
 	}
 	var out, errs bytes.Buffer

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tributarydb/tributary/sqlengine"
+	"github.com/tributarydb/tributary/sqltests/embedded"
 	"github.com/tributarydb/tributary/sqltests/golden"
 	"github.com/tributarydb/tributary/sqltests/runner"
 )
@@ -123,28 +125,36 @@ func scriptFiles(args []string) ([]string, error) {
 
 // runScript runs one script in one protocol, on a server of its own unless an
 // address is given.
-func runScript(ctx context.Context, cfg *testConfig, script *runner.Script, p runner.Protocol) (report *runner.Report, err error) {
-	target := runner.Target{Address: cfg.address, User: cfg.user}
-	if cfg.address != "" {
-		if target.Password, err = readPassword(cfg.passwordFile); err != nil {
-			return nil, err
-		}
-	} else {
-		warehouse, err := os.MkdirTemp("", "tributary-test-*")
-		if err != nil {
-			return nil, err
-		}
-		defer os.RemoveAll(warehouse)
-		if err := fillWarehouse(warehouse, cfg.warehouse, script.Name); err != nil {
-			return nil, err
-		}
-		var stop func() error
-		if target, stop, err = startEmbedded(ctx, warehouse, false); err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, stop()) }()
+func runScript(ctx context.Context, cfg *testConfig, script *runner.Script, p runner.Protocol) (*runner.Report, error) {
+	if cfg.address == "" {
+		return runEmbedded(ctx, cfg, script, p)
 	}
-	target.Database = cfg.database
+	password, err := readPassword(cfg.passwordFile)
+	if err != nil {
+		return nil, err
+	}
+	return runAgainst(ctx, runner.Target{Address: cfg.address, User: cfg.user, Password: password}, cfg.database, script, p)
+}
+
+func runEmbedded(ctx context.Context, cfg *testConfig, script *runner.Script, p runner.Protocol) (*runner.Report, error) {
+	warehouse, err := os.MkdirTemp("", "tributary-test-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(warehouse)
+	if err := fillWarehouse(warehouse, cfg.warehouse, script.Name); err != nil {
+		return nil, err
+	}
+	server, err := embedded.Start(ctx, sqlengine.Options{Warehouse: warehouse})
+	if err != nil {
+		return nil, err
+	}
+	report, err := runAgainst(ctx, server.Target, cfg.database, script, p)
+	return report, errors.Join(err, server.Stop())
+}
+
+func runAgainst(ctx context.Context, target runner.Target, database string, script *runner.Script, p runner.Protocol) (*runner.Report, error) {
+	target.Database = database
 	db, err := runner.Connect(target)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,122 @@
+package sqltests
+
+import (
+	"context"
+	"flag"
+	"sync"
+	"testing"
+
+	"github.com/tributarydb/tributary/sqlengine"
+	"github.com/tributarydb/tributary/sqltests/embedded"
+	"github.com/tributarydb/tributary/sqltests/golden"
+	"github.com/tributarydb/tributary/sqltests/runner"
+)
+
+var goldenName = flag.String("golden", "", "run only the golden case of this name")
+
+// maxShownFailures bounds the failures printed for one script.
+const maxShownFailures = 20
+
+// TestGolden runs the script of every golden warehouse through a server, in the
+// text and in the binary protocol.
+func TestGolden(t *testing.T) {
+	root, err := golden.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := golden.List(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var total runner.Summary
+	t.Cleanup(func() { t.Logf("golden records: %s", total) })
+	found := false
+	for _, c := range cases {
+		if *goldenName != "" && c.Name != *goldenName {
+			continue
+		}
+		found = true
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			script, err := runner.ParseFile(c.Script)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Both protocols share a warehouse that the script does not change.
+			shared := !writes(script)
+			var server *embedded.Server
+			for _, p := range []runner.Protocol{runner.Text, runner.Binary} {
+				if server == nil || !shared {
+					server = startOver(t, c)
+				}
+				t.Run(p.String(), func(t *testing.T) {
+					sum := runScript(t, server, script, p)
+					mu.Lock()
+					total.Add(sum)
+					mu.Unlock()
+				})
+			}
+		})
+	}
+	if !found {
+		t.Fatalf("there is no golden case %q", *goldenName)
+	}
+}
+
+// writes reports whether a script does more than query.
+func writes(s *runner.Script) bool {
+	for i := range s.Records {
+		if s.Records[i].Kind == runner.StatementOK || s.Records[i].Kind == runner.StatementError {
+			return true
+		}
+	}
+	return false
+}
+
+// startOver starts a server over a copy of the case's warehouse; both end with
+// the test.
+func startOver(t *testing.T, c golden.Case) *embedded.Server {
+	t.Helper()
+	dir := t.TempDir()
+	if err := golden.Unpack(c.Archive, dir); err != nil {
+		t.Fatal(err)
+	}
+	server, err := embedded.Start(context.Background(), sqlengine.Options{Warehouse: dir, TimeZone: "UTC"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Errorf("the server ended with: %v", err)
+		}
+	})
+	return server
+}
+
+func runScript(t *testing.T, server *embedded.Server, script *runner.Script, p runner.Protocol) runner.Summary {
+	t.Helper()
+	target := server.Target
+	target.Database = "default"
+	db, err := runner.Connect(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	report, err := runner.Run(context.Background(), db, script, runner.Options{Protocol: p, Setup: runner.SessionSetup})
+	if err != nil {
+		t.Fatal(err)
+	}
+	failures := report.Failures()
+	for _, f := range failures[:min(len(failures), maxShownFailures)] {
+		t.Error(f)
+	}
+	if n := len(failures) - maxShownFailures; n > 0 {
+		t.Errorf("and %d more failures", n)
+	}
+	if report.Skipped > 0 {
+		t.Errorf("%d records were not run", report.Skipped)
+	}
+	t.Log(report.Summary)
+	return report.Summary
+}
