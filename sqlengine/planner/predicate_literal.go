@@ -235,44 +235,11 @@ func compareFloat(f int, t *schema.Type, op predicate.Op, v literal) (predicate.
 		return nil, false, false
 	}
 	kind := schema.KindOf(t)
-	if kind == column.KindFloat32 {
-		if p, done := singleLeaf(f, op, x); done {
-			return p, true, true
-		}
+	if kind == column.KindFloat32 && float64(float32(x)) != x {
+		// MySQL widens the FLOAT (so that 0.1 is not equal to 0.1), others round the literal: no two agree.
+		return nil, false, false
 	}
 	return floatLeaf(f, kind, op, x), true, true
-}
-
-// singleLeaf converts a comparison of a FLOAT, widened, with a double that no FLOAT equals; done is false for one that some FLOAT equals.
-func singleLeaf(f int, op predicate.Op, x float64) (predicate.Predicate, bool) {
-	g := float64(float32(x))
-	if g == x {
-		return nil, false
-	}
-	switch op {
-	case predicate.Eq:
-		return never(), true
-	case predicate.Ne:
-		return notNull(f), true
-	}
-	if math.IsInf(g, 0) {
-		// Beyond every finite FLOAT: infinities and NaN are all that may be on the other side.
-		return nil, true
-	}
-	if g < x { // c < x is c <= g, c > x is c > g
-		if op == predicate.Lt {
-			op = predicate.Le
-		} else if op == predicate.Ge {
-			op = predicate.Gt
-		}
-	} else {
-		if op == predicate.Le {
-			op = predicate.Lt
-		} else if op == predicate.Gt {
-			op = predicate.Ge
-		}
-	}
-	return floatLeaf(f, column.KindFloat32, op, g), true
 }
 
 // floatLeaf compares with a float of the column's kind. Storage tells -0 from
