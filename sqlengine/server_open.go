@@ -100,7 +100,11 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 // Serve answers clients until ctx ends and lets running statements finish; it returns nil then.
 func (s *Server) Serve(ctx context.Context) error {
 	err := s.wire.Serve(ctx)
-	return errors.Join(err, s.engine.Close(), s.close())
+	closing := s.engine.Close()
+	if errors.Is(closing, context.Canceled) { // its background threads say how they ended
+		closing = nil
+	}
+	return errors.Join(err, closing, s.close())
 }
 
 // Addr is the TCP address, or the socket's where there is no TCP.
