@@ -3,28 +3,7 @@ package lsm
 import (
 	"bytes"
 	"unicode/utf8"
-
-	"github.com/tributarydb/tributary/storage/errs"
-	"github.com/tributarydb/tributary/storage/schema"
 )
-
-// makeAggregatorMore makes the functions on strings, bytes and nested types.
-func (e *Engine) makeAggregatorMore(f *schema.Field, base aggBase, misfit func(string) error) (aggregator, error) {
-	switch base.name {
-	case aggListagg:
-		if f.Type.Root != schema.Varchar {
-			return nil, misfit("VarCharType")
-		}
-		a := listaggAgg{aggBase: base, delimiter: []byte(",")}
-		if d, ok := e.opts[fieldKey(f.Name, fieldDelimiter)]; ok {
-			a.delimiter = []byte(d)
-		}
-		var err error
-		a.distinct, err = e.opts.fieldBool(f.Name, fieldDistinct)
-		return a, err
-	}
-	return nil, errs.Invalidf("Use unsupported aggregation: %s or spell aggregate function incorrectly! (column '%s')", base.name, f.Name)
-}
 
 // listaggAgg joins strings with a delimiter, leaving out blank ones.
 type listaggAgg struct {
