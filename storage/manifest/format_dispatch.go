@@ -2,14 +2,23 @@ package manifest
 
 import "context"
 
-func (s *Store) decodeList(_ context.Context, name string, data []byte) ([]FileInfo, error) {
+func (s *Store) decodeList(ctx context.Context, name string, data []byte) ([]FileInfo, error) {
+	if kind := columnarFormat(data); kind != "" {
+		return s.columnarList(ctx, name, kind, len(data))
+	}
 	return DecodeList("manifest list "+s.Path(name), data)
 }
 
-func (s *Store) decodeManifest(_ context.Context, name string, data []byte) ([]Entry, error) {
+func (s *Store) decodeManifest(ctx context.Context, name string, data []byte) ([]Entry, error) {
+	if kind := columnarFormat(data); kind != "" {
+		return s.columnarManifest(ctx, name, kind, len(data))
+	}
 	return DecodeManifest("manifest "+s.Path(name), data)
 }
 
-func (s *Store) decodeIndex(_ context.Context, name string, data []byte) ([]IndexEntry, error) {
+func (s *Store) decodeIndex(ctx context.Context, name string, data []byte) ([]IndexEntry, error) {
+	if kind := columnarFormat(data); kind != "" {
+		return s.columnarIndex(ctx, name, kind, len(data))
+	}
 	return DecodeIndex("index manifest "+s.Path(name), data)
 }
