@@ -346,7 +346,7 @@ func (p *pageReader) loadDict() error {
 	if err := p.ch.codec.checkUncompressed(len(b), h.uncompressed); err != nil {
 		return err
 	}
-	buf := make([]byte, h.uncompressed, h.uncompressed+pagePadding)
+	buf := make([]byte, h.uncompressed, h.uncompressed+unpackPadding)
 	if h.uncompressed > 0 {
 		if err := p.ch.codec.decompress(buf, b); err != nil {
 			return fmt.Errorf("the dictionary page cannot be decompressed (%s): %w", p.ch.codec, err)

@@ -20,9 +20,12 @@ import (
 const (
 	// maxPageBytes bounds a page's decompressed size.
 	maxPageBytes = 1 << 30
-	// pagePadding is spare memory behind every page buffer, which the
-	// vectorised bit-unpacking may read.
-	pagePadding = 64
+	// pagePadding is spare memory behind every page buffer: the vectorised
+	// bit-unpacking may read some bytes of it, and the zstd decoder takes its fast
+	// path only where a whole block more than the page would fit.
+	pagePadding = 128<<10 + 64
+	// unpackPadding is the part of it that bit-unpacking needs.
+	unpackPadding = 64
 	// ratioSlack is added to the greatest size that a codec can make of a page.
 	ratioSlack = 1 << 16
 )
@@ -67,7 +70,7 @@ var zstdPool = sync.Pool{New: func() any {
 var gzipPool = sync.Pool{New: func() any { return new(gzip.Reader) }}
 
 // decompress fills dst, whose length is the page's decompressed size. dst
-// has pagePadding bytes of spare capacity.
+// has spare capacity, which may be overwritten.
 func (c codec) decompress(dst, src []byte) error {
 	switch c {
 	case codecNone:
@@ -91,7 +94,7 @@ func (c codec) decompress(dst, src []byte) error {
 		if !ok {
 			return errors.New("the zstd decoder could not be made")
 		}
-		out, err := d.DecodeAll(src, dst[:0:len(dst)])
+		out, err := d.DecodeAll(src, dst[:0])
 		zstdPool.Put(d)
 		if err != nil {
 			return err
