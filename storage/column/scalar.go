@@ -139,3 +139,37 @@ func FromScalar(s Scalar) *Vector {
 	b.AppendScalar(s)
 	return b.Finish()
 }
+
+// EqualRows reports whether row i of a equals row j of b, vectors of one
+// shape, nested ones too: two nulls are equal; floats by CompareFloat; the order
+// of map entries counts.
+func EqualRows(a *Vector, i int, b *Vector, j int) bool {
+	if a.IsNull(i) || b.IsNull(j) {
+		return a.IsNull(i) == b.IsNull(j)
+	}
+	a, i = a.At(i)
+	b, j = b.At(j)
+	switch a.Kind {
+	case KindStruct:
+		for c := range a.Children {
+			if !EqualRows(a.Children[c], i, b.Children[c], j) {
+				return false
+			}
+		}
+		return true
+	case KindList, KindMap:
+		n := int(a.Offsets[i+1] - a.Offsets[i])
+		if int(b.Offsets[j+1]-b.Offsets[j]) != n {
+			return false
+		}
+		for c := range a.Children {
+			for k := range n {
+				if !EqualRows(a.Children[c], int(a.Offsets[i])+k, b.Children[c], int(b.Offsets[j])+k) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	return CompareRows(a, i, b, j) == 0
+}

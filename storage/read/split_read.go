@@ -1,0 +1,263 @@
+package read
+
+import (
+	"context"
+	"slices"
+
+	"github.com/tributarydb/tributary/storage/column"
+	"github.com/tributarydb/tributary/storage/lsm"
+	"github.com/tributarydb/tributary/storage/predicate"
+	"github.com/tributarydb/tributary/storage/relation"
+	"github.com/tributarydb/tributary/storage/scan"
+	"github.com/tributarydb/tributary/storage/schema"
+)
+
+// sectionBytes is the size from which a raw file is cut at its sections.
+const sectionBytes = 4 << 20
+
+// Morsels returns the morsels of a split.
+func Morsels(h *Handles, s *scan.Split, w Want) []relation.Morsel {
+	switch s.Mode {
+	case scan.Raw, scan.Changes:
+		out := make([]relation.Morsel, len(s.Files))
+		for i, f := range s.Files {
+			out[i] = &fileMorsel{h: h, split: s, file: f, want: w}
+		}
+		return out
+	}
+	return []relation.Morsel{&splitMorsel{h: h, split: s, want: w}}
+}
+
+// fileMorsel reads a file, or sections of it, by itself.
+type fileMorsel struct {
+	h        *Handles
+	split    *scan.Split
+	file     *scan.File
+	want     Want
+	from, to int
+	rows     int64
+}
+
+// Weight is the number of physical rows.
+func (m *fileMorsel) Weight() int64 {
+	if m.to > 0 {
+		return m.rows
+	}
+	return m.file.Meta.RowCount
+}
+
+// Split cuts a big file at its sections.
+func (m *fileMorsel) Split(ctx context.Context) ([]relation.Morsel, error) {
+	if m.to > 0 || m.file.Meta.Size < sectionBytes {
+		return []relation.Morsel{m}, nil
+	}
+	src := m.split.Source
+	f, release, err := m.h.acquire(ctx, src.FIO, m.file.Path, m.file.Meta.Size, m.file.Format)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	secs := f.Sections()
+	if len(secs) < 2 {
+		return []relation.Morsel{m}, nil
+	}
+	m.h.hold(m.file.Path, len(secs))
+	out := make([]relation.Morsel, len(secs))
+	for i, s := range secs {
+		c := *m
+		c.from, c.to, c.rows = i, i+1, s.Rows
+		out[i] = &c
+	}
+	return out, nil
+}
+
+// Open starts reading.
+func (m *fileMorsel) Open(ctx context.Context) (relation.Reader, error) {
+	src := m.split.Source
+	fields := make([]schema.Field, 0, len(m.want.Columns)+3)
+	for _, c := range m.want.Columns {
+		fields = append(fields, src.Schema.Fields[c])
+	}
+	keyed := src.Schema.HasPrimaryKey()
+	// Retract rows of a key-value file are found by their kind; its delete
+	// count is not to be trusted (format section 22.4).
+	dropRetracts := keyed && !m.want.Kind
+	if m.want.Kind || dropRetracts {
+		fields = append(fields, schema.KindField())
+	}
+	if m.want.Sequence {
+		fields = append(fields, schema.SequenceField())
+	}
+	if m.want.RowID {
+		fields = append(fields, schema.RowIDField())
+	}
+	filter, fields := filterOver(m.want.Filter, src.Schema.Fields, fields)
+	width := len(m.want.Columns) + b2i(m.want.Kind) + b2i(m.want.Sequence) + b2i(m.want.RowID)
+	r, err := m.h.openFile(ctx, src, m.file, fileRequest{fields: fields, filter: filter, from: m.from, to: m.to, partition: partitionOf(m.split)})
+	if m.to > 0 {
+		m.h.drop(m.file.Path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	kind := len(m.want.Columns)
+	var sel []uint16
+	return &mapReader{in: r, f: func(_ context.Context, b *column.Batch) (*column.Batch, error) {
+		out := *b
+		if dropRetracts {
+			if out.Sel = dropKinds(b, b.Cols[kind], &sel); out.Rows() == 0 {
+				return nil, nil
+			}
+			out.Cols = slices.Delete(slices.Clone(b.Cols), kind, kind+1)
+		}
+		out.Cols = out.Cols[:width]
+		return &out, nil
+	}}, nil
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// partitionOf are the values that the split's partition columns show.
+func partitionOf(s *scan.Split) []column.Scalar {
+	if s.PartitionAs != nil {
+		return s.PartitionAs
+	}
+	return s.Partition
+}
+
+// filterOver rewrites a filter over table columns to one over fields. Columns
+// that only the filter needs are not added: their conditions are dropped.
+func filterOver(f predicate.Predicate, table, fields []schema.Field) (predicate.Predicate, []schema.Field) {
+	if f == nil {
+		return nil, fields
+	}
+	return predicate.RemapColumns(f, func(c int) int {
+		return slices.IndexFunc(fields, func(x schema.Field) bool { return x.ID == table[c].ID })
+	}), fields
+}
+
+// dropKinds selects the rows of b that are no retracts; nil = all, as in Batch.Sel.
+func dropKinds(b *column.Batch, kinds *column.Vector, buf *[]uint16) []uint16 {
+	if kinds.Dict != nil {
+		clean := true
+		for i := range kinds.Dict.N {
+			clean = clean && !lsm.IsRetract(int32(kinds.Dict.Int(i)))
+		}
+		if clean {
+			return b.Sel
+		}
+	}
+	if *buf == nil {
+		*buf = make([]uint16, 0, column.MaxRows)
+	}
+	out := (*buf)[:0]
+	for k := range b.Rows() {
+		i := b.Row(k)
+		if !lsm.IsRetract(int32(kinds.Int(i))) {
+			out = append(out, uint16(i))
+		}
+	}
+	*buf = out
+	if len(out) == b.N {
+		return nil
+	}
+	return out
+}
+
+// splitMorsel reads a split that needs several files at once.
+type splitMorsel struct {
+	h     *Handles
+	split *scan.Split
+	want  Want
+}
+
+// Weight is the number of physical rows.
+func (m *splitMorsel) Weight() int64 { return m.split.Rows() }
+
+// Open starts reading.
+func (m *splitMorsel) Open(ctx context.Context) (relation.Reader, error) {
+	if m.split.Mode == scan.Join {
+		return m.h.openJoin(ctx, m.split, m.want)
+	}
+	return m.h.OpenMerge(ctx, m.split, m.want, MergeOptions{KeepDeletes: m.want.Kind, Unordered: true})
+}
+
+// MergeOptions say how OpenMerge delivers.
+type MergeOptions struct {
+	// KeepDeletes keeps keys whose last row is a retract.
+	KeepDeletes bool
+	// Unordered allows any order of rows; else they come in key order.
+	Unordered bool
+}
+
+// OpenMerge merges the runs of a split by key: the columns of w, then row kind
+// and sequence number as far as wanted.
+func (h *Handles) OpenMerge(ctx context.Context, s *scan.Split, w Want, o MergeOptions) (relation.Reader, error) {
+	sch := s.Source.Schema
+	engine, err := lsm.NewEngine(lsm.TableInfo{Fields: sch.Fields, PrimaryKeys: sch.PrimaryKeys, Options: sch.Options})
+	if err != nil {
+		return nil, err
+	}
+	needed := engine.NeededColumns(w.Columns)
+	var layout lsm.Layout
+	fields := make([]schema.Field, 0, len(needed)+4)
+	at := map[int]int{}
+	for i, c := range needed {
+		layout.Values = append(layout.Values, len(fields))
+		layout.Fields = append(layout.Fields, c)
+		at[c] = len(fields)
+		fields = append(fields, sch.Fields[c])
+		if i < len(w.Columns) {
+			layout.Output = append(layout.Output, i)
+		}
+	}
+	if len(w.Columns) == 0 {
+		layout.Output = []int{}
+	}
+	// Keys are read from the value columns: thin files have no others.
+	for _, k := range sch.TrimmedKeyFields() {
+		c := sch.Index(k.Name)
+		if _, ok := at[c]; !ok {
+			at[c] = len(fields)
+			fields = append(fields, sch.Fields[c])
+		}
+		layout.Keys = append(layout.Keys, at[c])
+	}
+	layout.Seq, layout.Kind = len(fields), len(fields)+1
+	fields = append(fields, schema.SequenceField(), schema.KindField())
+
+	keys := sch.TrimmedPrimaryKeys()
+	filter := predicate.RemapColumns(w.Filter, func(c int) int {
+		if !slices.Contains(keys, sch.Fields[c].Name) {
+			return -1 // a condition on a value must not hide a newer row of its key
+		}
+		return at[c]
+	})
+	runs := make([]lsm.RunReader, len(s.Runs))
+	for i, run := range s.Runs {
+		c := &concatReader{}
+		for _, f := range run {
+			c.open = append(c.open, func(ctx context.Context) (relation.Reader, error) {
+				return h.openFile(ctx, f.SourceOr(s.Source), f, fileRequest{fields: fields, filter: filter, partition: partitionOf(s)})
+			})
+		}
+		runs[i] = c
+	}
+	r, err := lsm.NewMerge(ctx, engine, layout, runs, lsm.MergeOptions{KeepDeletes: o.KeepDeletes, Kind: w.Kind, Seq: w.Sequence, Unordered: o.Unordered})
+	if err != nil || !w.Kind || !w.Sequence {
+		return r, err
+	}
+	// The merge puts the sequence number before the kind.
+	seq := len(w.Columns)
+	return &mapReader{in: r, f: func(_ context.Context, b *column.Batch) (*column.Batch, error) {
+		c := *b
+		c.Cols = slices.Clone(b.Cols)
+		c.Cols[seq], c.Cols[seq+1] = b.Cols[seq+1], b.Cols[seq]
+		return &c, nil
+	}}, nil
+}

@@ -1,0 +1,178 @@
+package table
+
+import (
+	"context"
+	"strings"
+
+	"github.com/tributarydb/tributary/storage/binrow"
+	"github.com/tributarydb/tributary/storage/cast"
+	"github.com/tributarydb/tributary/storage/column"
+	"github.com/tributarydb/tributary/storage/errs"
+	"github.com/tributarydb/tributary/storage/predicate"
+	"github.com/tributarydb/tributary/storage/scan"
+	"github.com/tributarydb/tributary/storage/schema"
+)
+
+// partitionID identifies a partition by value (scan.File.PartitionID).
+func partitionID(t *Table, values []column.Scalar) string {
+	return string(binrow.EncodeRow(t.schema.PartitionTypes(), values))
+}
+
+// partitionText is the text of a partition value in specifications: the value
+// cast to STRING; the default name for NULL.
+func (t *Table) partitionText(i int, v column.Scalar) string {
+	if v.Null {
+		return schema.OptPartitionDefault.Value(t.schema.Options)
+	}
+	return string(cast.AppendScalar(nil, t.schema.PartitionFields()[i].Type, v))
+}
+
+// partitionHint turns option scan.partitions into a filter: `dt=x,hh=1;dt=y`,
+// or max_pt() for the greatest partition; nil without it.
+func (t *Table) partitionHint(ctx context.Context, st *State) (func([]column.Scalar) bool, error) {
+	text, set := t.schema.Options["scan.partitions"]
+	if !set || strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	keys := t.schema.PartitionKeys
+	if len(keys) == 0 {
+		return nil, errs.Invalidf("table %s: option scan.partitions needs a partitioned table", t.Label())
+	}
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "max_pt()", "max_two_pt()":
+		n := 1
+		if strings.Contains(strings.ToLower(text), "two") {
+			n = 2
+		}
+		return t.greatestPartitions(ctx, st, n)
+	}
+	var specs []map[string]string
+	for _, spec := range strings.Split(text, ";") {
+		m := map[string]string{}
+		for _, kv := range strings.Split(spec, ",") {
+			k, v, ok := strings.Cut(kv, "=")
+			k = strings.TrimSpace(k)
+			known := false
+			for _, key := range keys {
+				known = known || key == k
+			}
+			if !ok || !known {
+				return nil, errs.Invalidf("table %s: option scan.partitions: '%s' is no partition of the keys (%s); write e.g. %s=value", t.Label(), kv, strings.Join(keys, ", "), keys[0])
+			}
+			m[k] = strings.TrimSpace(v)
+		}
+		specs = append(specs, m)
+	}
+	return func(v []column.Scalar) bool {
+		for _, m := range specs {
+			match := true
+			for i, k := range keys {
+				if want, ok := m[k]; ok && want != t.partitionText(i, v[i]) {
+					match = false
+				}
+			}
+			if match {
+				return true
+			}
+		}
+		return false
+	}, nil
+}
+
+// greatestPartitions admits the n greatest partitions.
+func (t *Table) greatestPartitions(ctx context.Context, st *State, n int) (func([]column.Scalar) bool, error) {
+	parts, _, err := t.Source().Partitions(ctx, st.Snapshot, scan.Request{})
+	if err != nil {
+		return nil, err
+	}
+	var best [][]column.Scalar
+	for _, p := range parts {
+		at := len(best)
+		for at > 0 && binrow.Compare(p, best[at-1]) > 0 {
+			at--
+		}
+		best = append(best[:at], append([][]column.Scalar{p}, best[at:]...)...)
+		if len(best) > n {
+			best = best[:n]
+		}
+	}
+	return func(v []column.Scalar) bool {
+		for _, b := range best {
+			if binrow.Compare(v, b) == 0 {
+				return true
+			}
+		}
+		return false
+	}, nil
+}
+
+// PartitionFiles is a partition and its live files.
+type PartitionFiles struct {
+	Values []column.Scalar
+	// Files are of all levels and buckets.
+	Files []*scan.File
+	// Of is the branch that supplies the partition.
+	Of *Table
+}
+
+// PartitionFiles lists the partitions of the state with their files, those of
+// the branch of lower precedence only where the other has none (listing of section 4).
+func (t *Table) PartitionFiles(ctx context.Context) ([]PartitionFiles, error) {
+	if t.first == nil {
+		return t.ownPartitionFiles(ctx)
+	}
+	out, err := t.first.ownPartitionFiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	have := map[string]bool{}
+	for _, p := range out {
+		have[partitionID(t.first, p.Values)] = true
+	}
+	rest, err := t.second.ownPartitionFiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range rest {
+		if !have[partitionID(t.second, p.Values)] {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+func (t *Table) ownPartitionFiles(ctx context.Context) ([]PartitionFiles, error) {
+	files, err := t.LiveFiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]int{}
+	var out []PartitionFiles
+	for _, f := range files {
+		i, ok := at[f.PartitionID]
+		if !ok {
+			i = len(out)
+			at[f.PartitionID] = i
+			out = append(out, PartitionFiles{Values: f.Partition, Of: t})
+		}
+		out[i].Files = append(out[i].Files, f)
+	}
+	return out, nil
+}
+
+// LiveFiles lists the live files of the state's snapshot in this branch, of all levels and buckets.
+func (t *Table) LiveFiles(ctx context.Context) ([]*scan.File, error) {
+	st, err := t.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	files, _, err := t.Source().LiveFiles(ctx, st.Snapshot, scan.Request{})
+	return files, err
+}
+
+// matchPartition is a filter by a predicate over partition keys.
+func matchPartition(p predicate.Predicate) func([]column.Scalar) bool {
+	return func(v []column.Scalar) bool {
+		return predicate.Matches(p, func(i int) column.Scalar { return v[i] })
+	}
+}
