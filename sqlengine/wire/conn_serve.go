@@ -44,6 +44,8 @@ type conn struct {
 	// in is nil until the client is in; then packets come from the reading goroutine.
 	in *packetQueue
 	w  *packetWriter
+	// compressed is the zlib protocol, nil without it.
+	compressed *compressedConn
 
 	offered uint32
 	caps    uint32
@@ -231,13 +233,16 @@ func (c *conn) awaitCommand() (packet, error) {
 		case <-c.ctx.Done():
 			err = c.ctx.Err()
 		case <-timer.C:
+			// The client did not ask, so the packet has the number 0.
+			c.w.mu.Lock()
 			c.w.seq = 0
+			c.w.mu.Unlock()
 			err = errmap.New(4031, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.")
 			c.answerError(err)
 		}
 		timer.Stop()
 	}
-	c.w.seq = p.seq + 1
+	c.answering(p)
 	switch {
 	case errors.Is(err, errPacketTooLarge):
 		c.answerError(errmap.New(1153, "08S01", "Got a packet bigger than 'max_allowed_packet' bytes"))
@@ -268,8 +273,18 @@ func (c *conn) nextPacket() (packet, error) {
 	} else {
 		p, err = c.reader.read()
 	}
-	c.w.seq = p.seq + 1
+	c.answering(p)
 	return p, err
+}
+
+// answering sets the numbers of the packets that answer p.
+func (c *conn) answering(p packet) {
+	c.w.mu.Lock()
+	defer c.w.mu.Unlock()
+	c.w.seq = p.seq + 1
+	if c.compressed != nil {
+		c.compressed.writeSeq = p.number + 1
+	}
 }
 
 // answerError sends an error at the end of a connection; that it cannot be sent changes nothing.

@@ -21,6 +21,8 @@ type packet struct {
 	data []byte
 	// seq is the sequence number of the last physical packet.
 	seq uint8
+	// number is that of the compressed packet in which it ended.
+	number uint8
 }
 
 // packetReader splits a byte stream into packets.
@@ -28,7 +30,8 @@ type packetReader struct {
 	r *bufio.Reader
 	// limit is the greatest payload (max_allowed_packet).
 	limit *atomic.Uint32
-	// reset, where set, is told of the start of each packet (compression restarts its numbers).
+	// number, where set, gives the number of the last compressed packet.
+	number  func() uint8
 	bytesIn *atomic.Uint64
 }
 
@@ -66,6 +69,9 @@ func (pr *packetReader) read() (packet, error) {
 			}
 		}
 		if n < maxPayload {
+			if pr.number != nil {
+				p.number = pr.number()
+			}
 			if tooLarge {
 				return p, errPacketTooLarge
 			}

@@ -1,4 +1,0 @@
-package wire
-
-// startCompression is replaced below.
-func (c *conn) startCompression() {}
