@@ -11,7 +11,6 @@ import (
 	_ "github.com/dolthub/go-mysql-server/memory"
 	_ "github.com/dolthub/go-mysql-server/server"
 	_ "github.com/go-sql-driver/mysql"
-	_ "github.com/hamba/avro/v2"
 	_ "github.com/klauspost/compress/zstd"
 	_ "github.com/lestrrat-go/strftime"
 	_ "github.com/parquet-go/parquet-go"
