@@ -7,6 +7,7 @@ import (
 
 // MySQL error numbers of this package.
 const (
+	ErrnoBadField        = 1054 // ER_BAD_FIELD_ERROR, 42S22
 	ErrnoSyntax          = 1064 // ER_PARSE_ERROR, 42000
 	ErrnoEmptyQuery      = 1065 // ER_EMPTY_QUERY, 42000
 	ErrnoMixGroup        = 1140 // ER_MIX_OF_GROUP_FUNC_AND_FIELDS, 42000

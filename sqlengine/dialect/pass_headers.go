@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"sort"
+
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
@@ -23,7 +25,7 @@ func restorePositions(stmt sqlparser.Statement, r *rewritten) {
 			if d.SubStatementPositionEnd <= d.SubStatementPositionStart {
 				return
 			}
-			if from, to, ok := r.span(d.SubStatementPositionStart, d.SubStatementPositionEnd); ok {
+			if from, to, ok := r.spanWithDeleted(d.SubStatementPositionStart, d.SubStatementPositionEnd); ok {
 				d.SubStatementPositionStart, d.SubStatementPositionEnd = from, to
 			}
 		},
@@ -36,10 +38,18 @@ func restorePositions(stmt sqlparser.Statement, r *rewritten) {
 // header returns the column name MySQL gives to the expression in the source
 // span: its text, for a string literal its value.
 func (s *script) header(from, to int) string {
+	// vitess notes a start before the comma or the keywords of SELECT.
+	i := sort.Search(len(s.toks), func(i int) bool { return s.toks[i].Start >= from })
+	for s.is(i, ",", "SELECT", "ALL", "DISTINCT", "DISTINCTROW", "STRAIGHT_JOIN", "SQL_CALC_FOUND_ROWS") || s.kind(i) == KindHint {
+		i++
+	}
+	if i < len(s.toks) && s.toks[i].Start < to {
+		from = s.toks[i].Start
+	}
 	text := s.src[from:to]
 	first := -1
-	for i, t := range s.toks {
-		if t.Start >= from && t.End <= to {
+	for ; i < len(s.toks) && s.toks[i].Start < to; i++ {
+		if t := s.toks[i]; t.End <= to {
 			if first < 0 {
 				first = i
 			}

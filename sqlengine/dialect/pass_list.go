@@ -1,8 +1,6 @@
 package dialect
 
 import (
-	"errors"
-
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
@@ -11,6 +9,11 @@ func runPasses(stmt sqlparser.Statement, mode Mode) (sqlparser.Statement, error)
 	var err error
 	if stmt, err = ResolveMarkers(stmt); err != nil {
 		return nil, err
+	}
+	if mode.OnlyFullGroupBy {
+		if err := CheckImplicitGrouping(stmt); err != nil {
+			return nil, err
+		}
 	}
 	for _, pass := range []func(sqlparser.Statement) (sqlparser.Statement, error){
 		ExpandWindows, NormalizeQueries, OperatorsToFunctions, TunnelAggregates,
@@ -22,4 +25,6 @@ func runPasses(stmt sqlparser.Statement, mode Mode) (sqlparser.Statement, error)
 	return stmt, nil
 }
 
-var errMarker = errors.New("dialect: marker function with wrong arguments")
+// errMarker is for marker functions in other places than those the rewriting puts
+// them in: somebody wrote one by hand.
+var errMarker = &Error{Number: ErrnoSyntax, State: sqlStateSyntax, Message: "Wrong use of an internal function"}

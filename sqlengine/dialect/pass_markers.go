@@ -32,6 +32,15 @@ func resolveMarker(e sqlparser.Expr) (sqlparser.Expr, error) {
 			return asOfMarker(args)
 		case markerAssign:
 			return assignMarker(args)
+		case markerBitNot:
+			if len(args) != 1 {
+				return nil, errMarker
+			}
+			return sqlparser.InjectedExpr{
+				Expression: bitNotInjection{},
+				Children:   sqlparser.Exprs{args[0]},
+				Auth:       sqlparser.AuthInformation{AuthType: sqlparser.AuthType_IGNORE},
+			}, nil
 		case markerCastBoolean:
 			if len(args) != 1 {
 				return nil, errMarker
@@ -95,6 +104,26 @@ func quantified(n *sqlparser.ComparisonExpr) (sqlparser.Expr, error) {
 	f, ok := n.Right.(*sqlparser.FuncExpr)
 	if !ok {
 		return n, nil
+	}
+	if member, sounds := f.Name.EqualString(markerMember), f.Name.EqualString(markerSounds); member || sounds {
+		if len(f.Exprs) != 1 || n.Operator != sqlparser.EqualStr {
+			return nil, errMarker
+		}
+		ae, ok := f.Exprs[0].(*sqlparser.AliasedExpr)
+		switch {
+		case !ok:
+			return nil, errMarker
+		case member:
+			// As text: numbers of a JSON_ARRAY value have other Go types than
+			// those of a document and are never equal to them. An array in an
+			// array means each of its members.
+			one := call("concat", call("json_array", n.Left))
+			return &sqlparser.CaseExpr{
+				Whens: []*sqlparser.When{{Cond: &sqlparser.IsExpr{Operator: sqlparser.IsNotNullStr, Expr: n.Left}, Val: call("json_contains", ae.Expr, one)}},
+			}, nil
+		}
+		return &sqlparser.ComparisonExpr{Operator: sqlparser.EqualStr,
+			Left: call("soundex", n.Left), Right: call("soundex", ae.Expr)}, nil
 	}
 	all := f.Name.EqualString(markerAll)
 	if !all && !f.Name.EqualString(markerAny) {

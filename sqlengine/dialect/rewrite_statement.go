@@ -22,6 +22,9 @@ func (s *script) rewriteStatement() error {
 		s.replace(0, "CREATE OR REPLACE")
 	case s.is(0, "CREATE"):
 		s.stripCreateParens()
+		s.rewriteTypes()
+	case s.seq(0, "ALTER", "TABLE"):
+		s.rewriteTypes()
 	case s.is(0, "("):
 		s.stripOuterParens()
 	}
@@ -45,9 +48,6 @@ func (s *script) rewriteShow() {
 		s.replace(i, "DATABASES")
 	case s.seq(i, "MASTER", "LOGS"):
 		s.replace(i, "BINARY")
-	case s.seq(i, "COUNT", "(", "*", ")") && s.is(i+4, "WARNINGS", "ERRORS") && len(s.toks) == i+5:
-		name := map[string]string{"WARNINGS": "warning_count", "ERRORS": "error_count"}[s.upper[i+4]]
-		s.replaceSpan(0, i+4, "SELECT @@session."+name+" AS `@@session."+name+"`")
 	case s.is(i, "COLUMNS", "FIELDS", "INDEX", "INDEXES", "KEYS") && s.is(i+1, "FROM", "IN"):
 		if s.is(i, "FIELDS") {
 			s.replace(i, "COLUMNS")
@@ -110,14 +110,39 @@ func (s *script) rewriteStart() {
 	}
 }
 
-// stripCreateParens drops the parentheses of CREATE TABLE|VIEW … AS (SELECT …).
+// stripCreateParens drops the parentheses of CREATE TABLE|VIEW … AS (SELECT …)
+// and gives CREATE TABLE … AS WITH … a SELECT to begin with.
 func (s *script) stripCreateParens() {
-	i := s.find(1, "AS", "(")
-	if i < 0 || !s.is(i+2, "SELECT", "WITH", "(") || s.match[i+1] != len(s.toks)-1 || s.find(1, "TABLE") < 0 && s.find(1, "VIEW") < 0 {
+	table := s.is(1, "TABLE") || s.seq(1, "TEMPORARY", "TABLE")
+	i := s.find(1, "AS")
+	if i < 0 || !table && s.find(1, "VIEW") < 0 {
 		return
 	}
-	s.replace(i+1, "")
-	s.replace(len(s.toks)-1, "")
+	i++
+	end := len(s.toks) - 1
+	if s.is(i, "(") && s.match[i] == end && s.is(i+1, "SELECT", "WITH", "(") {
+		s.replace(i, "")
+		s.replace(end, "")
+		i++
+	}
+	if table && s.is(i, "WITH") {
+		s.wrap(i, end, "SELECT * FROM (", ") tributary_q")
+	}
+}
+
+// ddlTypes are MySQL's other names of column types.
+var ddlTypes = map[string]string{
+	"FLOAT4": "FLOAT", "FLOAT8": "DOUBLE", "INT1": "TINYINT", "INT2": "SMALLINT", "INT3": "MEDIUMINT",
+	"INT4": "INT", "INT8": "BIGINT", "MIDDLEINT": "MEDIUMINT",
+}
+
+// rewriteTypes maps the types of column definitions.
+func (s *script) rewriteTypes() {
+	for i := range s.toks {
+		if to := ddlTypes[s.upper[i]]; to != "" && s.name(i-1) && !s.is(i-1, "COLUMN", "ADD") {
+			s.replace(i, to)
+		}
+	}
 }
 
 // stripOuterParens drops the parentheses around a whole query, which vitess
@@ -137,15 +162,25 @@ func (s *script) stripOuterParens() {
 	if !s.is(next, "ORDER", "LIMIT") || !s.is(i+1, "SELECT", "WITH", "TABLE", "VALUES", "(") {
 		return
 	}
-	inner := s.find(i+1, "ORDER", "BY")
-	if inner < 0 || inner > next {
-		inner = s.find(i+1, "LIMIT")
+	for s.is(i+1, "(") && s.match[i+1] == next-2 { // ((…))
+		s.replace(i, "")
+		s.replace(next-1, "")
+		i++
+		next--
 	}
-	if inner >= 0 && inner < next-1 {
+	tail := next - 1
+	limited := s.is(i+1, "(")
+	for j := i + 1; j < next-1; j++ {
+		if s.match[j] > j {
+			j = s.match[j]
+		}
+		limited = limited || s.is(j, "LIMIT") || s.seq(j, "ORDER", "BY")
+	}
+	if limited {
 		s.wrap(i, i, "SELECT * FROM ", "")
-		s.wrap(next-1, next-1, "", " tributary_q")
+		s.wrap(tail, tail, "", " tributary_q")
 		return
 	}
 	s.replace(i, "")
-	s.replace(next-1, "")
+	s.replace(tail, "")
 }

@@ -14,14 +14,15 @@ const (
 	markerRollup      = "tributary_rollup"       // (): last item of GROUP BY
 	markerAny         = "tributary_any"          // (subquery): operand of a comparison
 	markerAll         = "tributary_all"          // (subquery)
+	markerBitNot      = "tributary_bit_not"      // (expr): ~expr
+	markerMember      = "tributary_member"       // (array): right side of x MEMBER OF (array), behind =
+	markerSounds      = "tributary_sounds"       // (expr): right side of x SOUNDS LIKE expr, behind =
 	markerConcat      = "tributary_pipe"         // (): a ^ marker ^ b stands for a || b
 )
 
-// allOnes is what ~x is the exclusive or with.
-const allOnes = "18446744073709551615"
-
 // rewriteTokens lays the edits for everything that vitess reads differently.
 func (s *script) rewriteTokens() error {
+	s.isQuery = s.query()
 	if err := s.rewriteTableClauses(); err != nil {
 		return err
 	}
@@ -77,8 +78,15 @@ func (s *script) rewriteOperator(i int) error {
 		if end < 0 {
 			return s.errAt(i + 1)
 		}
-		s.replace(i, "("+allOnes+" ^")
+		s.replace(i, markerBitNot+"(")
 		s.wrap(end, end, "", ")")
+	case s.is(i, "("):
+		// FROM ((SELECT …)) t: vitess wants single parentheses.
+		for j := i; s.is(i-1, "FROM", "JOIN", ",", "LATERAL") && s.is(j+1, "(") && s.match[j] > 0 &&
+			s.match[j+1] == s.match[j]-1 && s.is(j+2, "SELECT", "WITH", "VALUES", "TABLE", "("); j++ {
+			s.replace(j+1, "")
+			s.replace(s.match[j+1], "")
+		}
 	case s.is(i, "||") && s.mode.PipesAsConcat:
 		s.replace(i, "^ "+markerConcat+"() ^")
 	case s.is(i, "{"):
@@ -115,6 +123,10 @@ func (s *script) rewriteBraces(i int) error {
 func (s *script) rewriteWord(i int) error {
 	word := s.text(i)
 	if !plainName(word) {
+		s.replace(i, quoteName(word))
+		return nil
+	}
+	if s.mustQuote(i) {
 		s.replace(i, quoteName(word))
 		return nil
 	}
@@ -166,6 +178,22 @@ func (s *script) rewriteWord(i int) error {
 	case "TRIM":
 		if s.is(i+1, "(") && s.is(i+2, "LEADING", "TRAILING", "BOTH") && s.is(i+3, "FROM") {
 			s.wrap(i+2, i+2, "", " ' '")
+		}
+	case "INTERVAL":
+		if k := s.kind(i + 1); (k == KindString || k == KindNumber) && s.kind(i+2) == KindWord {
+			if text, unit, ok := compoundInterval(s.value(i+1), s.upper[i+2]); ok {
+				s.replace(i+1, text)
+				s.replace(i+2, unit)
+			}
+		}
+	case "MEMBER":
+		if s.seq(i+1, "OF", "(") && s.match[i+2] > 0 {
+			s.replaceSpan(i, i+1, "= "+markerMember)
+		}
+	case "SOUNDS":
+		if end := s.operandEnd(i + 2); s.is(i+1, "LIKE") && end > 0 {
+			s.replaceSpan(i, i+1, "= "+markerSounds+"(")
+			s.wrap(end, end, "", ")")
 		}
 	case "JSON_VALUE":
 		s.rewriteReturning(i)

@@ -52,6 +52,11 @@ type (
 	}
 	// ShowErrors is SHOW ERRORS [LIMIT …].
 	ShowErrors struct{}
+	// ShowCount is SHOW COUNT(*) WARNINGS | ERRORS; the column of the result is
+	// @@session.warning_count or @@session.error_count.
+	ShowCount struct {
+		Errors bool
+	}
 	// ShowCreateUser is SHOW CREATE USER u; Current for CURRENT_USER.
 	ShowCreateUser struct {
 		User, Host string
@@ -113,6 +118,7 @@ func (ShowTags) dialectStatement()       {}
 func (ShowEngine) dialectStatement()     {}
 func (ShowOpenTables) dialectStatement() {}
 func (ShowErrors) dialectStatement()     {}
+func (ShowCount) dialectStatement()      {}
 func (ShowCreateUser) dialectStatement() {}
 func (ShowProfiles) dialectStatement()   {}
 func (ShowLogEvents) dialectStatement()  {}

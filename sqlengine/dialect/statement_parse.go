@@ -250,6 +250,12 @@ func (c *cursor) show() Statement {
 	case c.accept("ERRORS"):
 		c.limit()
 		return ShowErrors{}
+	case c.accept("COUNT", "(", "*", ")"):
+		which := c.oneOf("WARNINGS", "ERRORS")
+		if which == "" {
+			c.fail()
+		}
+		return ShowCount{Errors: which == "ERRORS"}
 	case c.accept("CREATE", "USER"):
 		if c.accept("CURRENT_USER") {
 			if c.accept("(") {

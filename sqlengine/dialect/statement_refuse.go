@@ -115,8 +115,7 @@ func (s *script) createDialect() string {
 	for column := true; i < end; i++ {
 		switch {
 		case column && s.name(i+1) && s.kind(i+2) == KindWord:
-			switch typ := s.upper[i+2]; typ {
-			case "STRING", "BYTES", "ARRAY", "MAP", "MULTISET", "ROW", "TIMESTAMP_LTZ", "VARIANT", "VECTOR":
+			if typ := s.upper[i+2]; lakeTypes[typ] {
 				return "The type " + typ + " in CREATE TABLE"
 			}
 		case s.seq(i, "NOT", "ENFORCED") && s.is(i-1, ")"):
@@ -128,6 +127,9 @@ func (s *script) createDialect() string {
 	}
 	return ""
 }
+
+// lakeTypes are types of Paimon that MySQL does not have.
+var lakeTypes = wordSet("STRING", "BYTES", "ARRAY", "MAP", "MULTISET", "ROW", "TIMESTAMP_LTZ", "VARIANT", "VECTOR")
 
 // alterDialect finds what ALTER TABLE has of the Paimon dialect.
 func (s *script) alterDialect() string {
@@ -141,6 +143,12 @@ func (s *script) alterDialect() string {
 		return "ALTER TABLE … DROP PARTITION"
 	case s.is(i, "ADD") && s.find(i, "PARTITION", "(") > 0 && s.is(s.find(i, "PARTITION", "(")+3, "="):
 		return "ALTER TABLE … ADD PARTITION"
+	case s.is(i, "ADD", "MODIFY", "CHANGE", "ALTER"):
+		for j := i + 1; j < len(s.toks); j++ {
+			if s.name(j) && s.kind(j+1) == KindWord && lakeTypes[s.upper[j+1]] && (s.is(j-1, "COLUMN", "ADD", "MODIFY", "(", ",") || s.name(j-1)) {
+				return "The type " + s.upper[j+1] + " in ALTER TABLE"
+			}
+		}
 	}
 	return ""
 }

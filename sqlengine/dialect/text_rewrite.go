@@ -16,6 +16,8 @@ type script struct {
 	edits  map[int]*edit
 	params int
 	depth  int // recursion of operandEnd
+
+	isQuery bool // see query
 }
 
 // edit is what becomes of one token.
@@ -23,6 +25,7 @@ type edit struct {
 	pre, post string
 	replaced  bool
 	text      string
+	end       int // source offset where the replaced span ends, 0 for the token's own
 }
 
 // newScript lexes src and pairs its brackets. It fails with MySQL's syntax
@@ -141,6 +144,7 @@ func (s *script) replace(i int, text string) {
 // replaceSpan puts text in the place of the tokens i to j inclusive.
 func (s *script) replaceSpan(i, j int, text string) {
 	s.replace(i, text)
+	s.edit(i).end = s.toks[j].End
 	for k := i + 1; k <= j; k++ {
 		s.replace(k, "")
 	}
@@ -195,7 +199,7 @@ func (s *script) render() *rewritten {
 		}
 		put(e.pre, t.Start, t.Start)
 		if e.replaced {
-			put(e.text, t.Start, t.End)
+			put(e.text, t.Start, max(t.End, e.end))
 		} else {
 			put(s.src[t.Start:t.End], t.Start, t.End)
 		}
@@ -212,12 +216,34 @@ func (s *script) glues(i int) bool {
 }
 
 // span maps a span of the rewritten text to the source; ok is false when no
-// token lies in it.
+// token lies in it. What was deleted around the span is left out.
 func (r *rewritten) span(outStart, outEnd int) (from, to int, ok bool) {
-	i := sort.Search(len(r.parts), func(i int) bool { return r.parts[i].outEnd > outStart })
-	j := sort.Search(len(r.parts), func(j int) bool { return r.parts[j].outStart >= outEnd })
+	i, j := r.partsIn(outStart, outEnd)
 	if i >= j {
 		return 0, 0, false
 	}
-	return r.parts[i].srcStart, r.parts[j-1].srcEnd, true
+	from = r.parts[i].srcStart
+	for _, p := range r.parts[i:j] {
+		to = max(to, p.srcEnd)
+	}
+	return from, to, true
+}
+
+// spanWithDeleted is span with what was deleted behind the span.
+func (r *rewritten) spanWithDeleted(outStart, outEnd int) (from, to int, ok bool) {
+	from, _, ok = r.span(outStart, outEnd)
+	if _, j := r.partsIn(outStart, outEnd); j < len(r.parts) {
+		to = len(strings.TrimRight(r.src[:r.parts[j].srcStart], " \t\r\n"))
+	} else {
+		to = len(r.src)
+	}
+	return from, max(from, to), ok
+}
+
+// partsIn returns the range of the parts that lie in a span of the rewritten
+// text.
+func (r *rewritten) partsIn(outStart, outEnd int) (i, j int) {
+	i = sort.Search(len(r.parts), func(i int) bool { return r.parts[i].outEnd > outStart })
+	j = sort.Search(len(r.parts), func(j int) bool { return r.parts[j].outStart >= outEnd })
+	return i, j
 }
