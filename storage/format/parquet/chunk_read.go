@@ -107,6 +107,11 @@ type pageReader struct {
 	offset int64 // of the next page header
 	// seen is the number of level entries before the current page.
 	seen int64
+	// locs tells where pages are, nil = unknown.
+	locs      *pageLocations
+	locsTried bool
+	// jumped says that seen is no longer known: pages of a nested column have been left out.
+	jumped bool
 
 	hdr      pageHeader
 	hasPage  bool  // hdr is a data page
@@ -134,6 +139,30 @@ func (p *pageReader) open(src io.ReaderAt, n *node, ch *chunk, conv conversion, 
 	p.offset = p.src.start
 	p.seen, p.hasPage, p.loaded, p.pos = 0, false, false, 0
 	p.dict, p.hasDict = nil, false
+	p.locs, p.locsTried, p.jumped = nil, false, false
+}
+
+// jump moves before page i of the page index without reading what lies between.
+func (p *pageReader) jump(i int) error {
+	// The dictionary page comes first and has no place in the index.
+	if first := p.locs.offset[0]; !p.hasDict && p.offset == p.src.start && first > p.offset {
+		h, err := p.header(p.offset)
+		if err != nil {
+			return err
+		}
+		body := p.offset + int64(h.headerLen)
+		if h.typ == pageDictionary && body+int64(h.compressed) <= p.src.end {
+			p.hasDict, p.dictPage, p.dictBody = true, h, body
+		}
+	}
+	p.offset = p.locs.offset[i]
+	p.hasPage = false
+	if p.n.maxRep == 0 {
+		p.seen = p.locs.firstRow[i]
+	} else {
+		p.jumped = true
+	}
+	return nil
 }
 
 func (p *pageReader) release() {
@@ -157,7 +186,7 @@ func (p *pageReader) advance() error {
 			p.seen += int64(p.hdr.values)
 			p.hasPage = false
 		}
-		if p.seen >= p.ch.numValues {
+		if p.seen >= p.ch.numValues || p.jumped && p.offset >= p.src.end {
 			return io.EOF
 		}
 		if p.offset >= p.src.end {
@@ -180,7 +209,7 @@ func (p *pageReader) advance() error {
 			}
 			p.hasDict, p.dictPage, p.dictBody = true, h, body
 		case pageData, pageDataV2:
-			if int64(h.values) > p.ch.numValues-p.seen {
+			if !p.jumped && int64(h.values) > p.ch.numValues-p.seen {
 				return errors.New("its pages hold more values than its metadata says")
 			}
 			p.hdr, p.body, p.loaded, p.pos = h, body, false, 0

@@ -4,11 +4,13 @@ import (
 	"io"
 
 	"github.com/tributarydb/tributary/storage/column"
+	"github.com/tributarydb/tributary/storage/schema"
 )
 
 // columnReader reads one requested column by rows of a row group.
 type columnReader struct {
-	p *plan
+	p    *plan
+	kind column.Kind
 	// row is the next row of the row group.
 	row    int64
 	flat   *flatColumn
@@ -18,7 +20,7 @@ type columnReader struct {
 }
 
 func newColumnReader(p *plan) *columnReader {
-	c := &columnReader{p: p}
+	c := &columnReader{p: p, kind: schema.KindOf(p.typ)}
 	switch {
 	case p.kind == planMissing:
 	case p.flat():
@@ -49,6 +51,31 @@ func (c *columnReader) open(src io.ReaderAt, g *rowGroup) {
 	}
 }
 
+// eachPageReader calls f for the readers of the column's chunks.
+func (c *columnReader) eachPageReader(f func(*pageReader)) {
+	if c.flat != nil {
+		f(&c.flat.pageReader)
+	}
+	for _, l := range c.leaves {
+		f(&l.pageReader)
+	}
+}
+
+// bytes returns the stored size of the column in a row group.
+func (c *columnReader) bytes(g *rowGroup) (n int64) {
+	c.eachPageReader(func(p *pageReader) { n += g.chunks[p.n.leaf].compressed })
+	return n
+}
+
+// pageEnd returns the row behind the current page, where it is known without
+// looking at the file, else row.
+func (c *columnReader) pageEnd(row int64) int64 {
+	if c.flat == nil || !c.flat.hasPage {
+		return row
+	}
+	return max(row, c.flat.seen+int64(c.flat.hdr.values))
+}
+
 func (c *columnReader) release() {
 	if c.flat != nil {
 		c.flat.release()
@@ -69,7 +96,7 @@ func (c *columnReader) moveTo(row int64) error {
 		return c.flat.skip(n)
 	}
 	for _, l := range c.leaves {
-		if err := l.read(int(n), false); err != nil {
+		if err := l.skipTo(row, n); err != nil {
 			return err
 		}
 	}

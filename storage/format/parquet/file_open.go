@@ -32,6 +32,10 @@ type File struct {
 	meta   *footer
 	root   *node
 	leaves []*node
+	// tail is the end of the file as first read, from tailOff on: footer and
+	// often page indexes.
+	tail    []byte
+	tailOff int64
 }
 
 // Open opens a Parquet file; it is the format.Opener of "parquet".
@@ -104,6 +108,7 @@ func (f *File) readFooter() error {
 			return err
 		}
 	}
+	f.tail, f.tailOff = tail, f.size-int64(len(tail))
 	f.meta, err = parseFooter(b)
 	if err != nil {
 		return fmt.Errorf("its footer is damaged: %w", err)

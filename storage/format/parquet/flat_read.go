@@ -32,6 +32,18 @@ func (f *flatColumn) pageRows() (int, error) {
 
 // skip passes over n rows.
 func (f *flatColumn) skip(n int64) error {
+	if f.locs != nil && n > int64(f.left()) {
+		row := f.seen + n // of the row group: one level entry a row
+		if f.hasPage {
+			row += int64(f.pos)
+		}
+		if i := f.locs.pageOf(row); i >= 0 && f.locs.offset[i] >= f.offset {
+			if err := f.jump(i); err != nil {
+				return err
+			}
+			n = row - f.seen
+		}
+	}
 	for n > 0 {
 		left, err := f.pageRows()
 		if err != nil {

@@ -90,6 +90,23 @@ func (l *nestedLeaf) read(rows int, keep bool) error {
 	}
 }
 
+// skipTo passes over n rows, up to row.
+func (l *nestedLeaf) skipTo(row, n int64) error {
+	if l.locs != nil {
+		if i := l.locs.pageOf(row); i >= 0 && l.locs.offset[i] >= l.offset {
+			if err := l.jump(i); err != nil {
+				return err
+			}
+			l.pendingRep, l.pendingDef, l.taken = l.pendingRep[:0], l.pendingDef[:0], 0
+			n = row - l.locs.firstRow[i]
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return l.read(int(n), false)
+}
+
 // consume moves look-ahead entries [taken, to) to the row's levels and takes their values.
 func (l *nestedLeaf) consume(to int, keep bool) error {
 	present := 0

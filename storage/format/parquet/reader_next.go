@@ -8,6 +8,7 @@ import (
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/format"
+	"github.com/tributarydb/tributary/storage/predicate"
 )
 
 // minDirect is the least number of rows for which a batch is cut at a page
@@ -22,8 +23,17 @@ type reader struct {
 
 	group, toGroup int
 	opened         bool
-	pos, end       int64 // rows of the current row group
+	pos, end       int64      // rows of the current row group
+	ranges         []rowRange // what follows end
 	failed         error
+
+	filter predicate.Predicate
+	// filterCols has the readers of the columns that the filter looks at, at their index.
+	filterCols []*columnReader
+	stages     []*stage
+	selBuf     []uint16
+	// have marks the columns that the current batch has already.
+	have []bool
 }
 
 // Read starts reading; see format.File.
@@ -35,7 +45,7 @@ func (f *File) Read(ctx context.Context, opts format.ReadOptions) (format.Reader
 	if to <= 0 || to > len(f.meta.groups) {
 		to = len(f.meta.groups)
 	}
-	r := &reader{f: f, group: max(opts.FromSection, 0), toGroup: to}
+	r := &reader{f: f, group: max(opts.FromSection, 0), toGroup: to, filter: opts.Filter}
 	for i := range opts.Columns {
 		c := &opts.Columns[i]
 		p, err := planColumn(f.root.child(c.Name), c.Type)
@@ -45,6 +55,14 @@ func (f *File) Read(ctx context.Context, opts format.ReadOptions) (format.Reader
 		r.cols = append(r.cols, newColumnReader(p))
 	}
 	r.batch.Cols = make([]*column.Vector, len(r.cols))
+	r.have = make([]bool, len(r.cols))
+	r.filterCols = make([]*columnReader, len(r.cols))
+	if r.filter != nil {
+		for _, i := range r.knownColumns(r.filter) {
+			r.filterCols[i] = r.cols[i]
+		}
+		r.selBuf = make([]uint16, 0, column.MaxRows)
+	}
 	return r, nil
 }
 
@@ -52,9 +70,6 @@ func (f *File) Read(ctx context.Context, opts format.ReadOptions) (format.Reader
 func (r *reader) Next(ctx context.Context) (b *column.Batch, err error) {
 	if r.failed != nil {
 		return nil, r.failed
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
 	}
 	defer func() {
 		if p := recover(); p != nil {
@@ -64,50 +79,137 @@ func (r *reader) Next(ctx context.Context) (b *column.Batch, err error) {
 			b, r.failed = nil, err
 		}
 	}()
-	for !r.opened || r.pos >= r.end {
-		if r.opened {
-			r.group++
-			r.opened = false
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-		if r.group >= r.toGroup {
-			return nil, io.EOF
+		if r.opened && r.pos >= r.end {
+			if len(r.ranges) > 0 {
+				r.pos, r.end = r.ranges[0].from, r.ranges[0].to
+				r.ranges = r.ranges[1:]
+			} else {
+				r.opened = false
+				r.group++
+			}
 		}
-		r.openGroup()
+		if !r.opened {
+			if r.group >= r.toGroup {
+				return nil, io.EOF
+			}
+			if err := r.openGroup(); err != nil {
+				return nil, r.f.wrap(err)
+			}
+			continue
+		}
+		if r.pos >= r.end {
+			continue
+		}
+		b, err := r.nextBatch()
+		if b != nil || err != nil {
+			return b, err
+		}
 	}
-	return r.nextBatch()
 }
 
-func (r *reader) openGroup() {
+// openGroup starts on a row group.
+func (r *reader) openGroup() error {
 	g := &r.f.meta.groups[r.group]
-	r.opened, r.pos, r.end = true, 0, g.rows
+	r.opened, r.pos, r.end = true, 0, 0
 	for _, c := range r.cols {
 		c.open(r.f.src, g)
 	}
+	ranges, err := r.prune(g)
+	if err != nil {
+		return err
+	}
+	r.ranges = ranges
+	r.planStages(g)
+	if len(ranges) > 0 && r.filter != nil {
+		// Rows will be left out: pages of the other columns can be passed over unseen.
+		return r.f.loadLocations(r.cols, g)
+	}
+	return nil
 }
 
-// nextBatch reads the rows at pos.
-func (r *reader) nextBatch() (*column.Batch, error) {
-	n := int(min(r.end-r.pos, column.MaxRows))
+// batchRows returns how many rows the next batch has. Batches end at page
+// borders, so that values need not be copied; a remainder that is too small is
+// joined with what follows, and a page a little longer than a batch is halved.
+func (r *reader) batchRows() (int, error) {
+	left := int(min(r.end-r.pos, column.MaxRows+minDirect))
+	n := left
 	for _, c := range r.cols {
-		left, err := c.rowsAhead(r.pos)
-		if err != nil {
-			return nil, r.wrap(c, err)
+		ahead := 0
+		if len(r.stages) > 0 && !r.isStaged(c) {
+			// It may never be read: do not look for its pages.
+			ahead = int(c.pageEnd(r.pos) - r.pos)
+		} else {
+			var err error
+			if ahead, err = c.rowsAhead(r.pos); err != nil {
+				return 0, r.wrap(c, err)
+			}
 		}
-		if left >= minDirect && left < n {
-			n = left
+		if ahead >= minDirect && ahead < n {
+			n = ahead
 		}
+	}
+	if n > column.MaxRows {
+		if n < column.MaxRows+minDirect {
+			return n / 2, nil
+		}
+		return column.MaxRows, nil
+	}
+	return n, nil
+}
+
+func (r *reader) isStaged(c *columnReader) bool {
+	for _, f := range r.filterCols {
+		if f == c {
+			return true
+		}
+	}
+	return false
+}
+
+// nextBatch reads the rows at pos; nil where none of them matches the filter.
+func (r *reader) nextBatch() (*column.Batch, error) {
+	n, err := r.batchRows()
+	if err != nil {
+		return nil, err
 	}
 	b := &r.batch
 	b.N, b.Sel, b.Base = n, nil, r.f.meta.groups[r.group].firstRow+r.pos
-	for i, c := range r.cols {
-		v, err := c.read(r.pos, n)
+	clear(r.have)
+	if len(r.stages) > 0 {
+		sel, none, err := r.selectRows(b)
 		if err != nil {
-			return nil, r.wrap(c, err)
+			return nil, err
 		}
-		b.Cols[i] = v
+		if none {
+			r.pos += int64(n)
+			return nil, nil
+		}
+		b.Sel = sel
+	}
+	for i := range r.cols {
+		if err := r.readColumn(b, i); err != nil {
+			return nil, err
+		}
 	}
 	r.pos += int64(n)
 	return b, nil
+}
+
+// readColumn reads column i of the batch at pos, once.
+func (r *reader) readColumn(b *column.Batch, i int) error {
+	if r.have[i] {
+		return nil
+	}
+	v, err := r.cols[i].read(r.pos, b.N)
+	if err != nil {
+		return r.wrap(r.cols[i], err)
+	}
+	b.Cols[i], r.have[i] = v, true
+	return nil
 }
 
 func (r *reader) wrap(c *columnReader, err error) error {
