@@ -113,7 +113,7 @@ func (m *bitmap64) readNode(r *reader, depth int, key uint64) (*artNode, error) 
 			}
 		}
 	}
-	if r.fail || count != len(n.bytes) {
+	if r.fail || count == 0 || count != len(n.bytes) || !ascending(n.bytes) {
 		return nil, errs.Corruptf("64-bit Roaring bitmap: node of type %d with %d children", n.typ, count)
 	}
 	for _, c := range n.bytes {
@@ -124,6 +124,15 @@ func (m *bitmap64) readNode(r *reader, depth int, key uint64) (*artNode, error) 
 		n.children = append(n.children, child)
 	}
 	return n, nil
+}
+
+func ascending(b []byte) bool {
+	for i := 1; i < len(b); i++ {
+		if b[i] <= b[i-1] {
+			return false
+		}
+	}
+	return true
 }
 
 // reversedAt is where byte i of the big-endian numbers is that hold the bytes of a small node, written little-endian.

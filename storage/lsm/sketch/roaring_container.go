@@ -117,7 +117,7 @@ func (c container) fill(b *bitset) {
 
 // newContainer serialises a set in the form of the kind.
 func newContainer(kind containerKind, b *bitset) container {
-	var p []byte
+	p := []byte{} // not nil: nil marks a free place
 	switch kind {
 	case runContainer:
 		p = binary.LittleEndian.AppendUint16(p, uint16(b.runs()))
