@@ -201,7 +201,7 @@ func (p *planner) note(b *Table, st *State, c scan.Counts, fallback bool) {
 	}
 	who := "branch " + b.branch
 	if fallback {
-		who += " (for the partitions that " + p.t.first.branch + " lacks)"
+		who += " (for partitions that are missing before it)"
 	}
 	text := fmt.Sprintf("%s, files: %d kept", state, c.Files)
 	for _, x := range []struct {
