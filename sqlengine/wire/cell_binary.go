@@ -12,12 +12,11 @@ import (
 	"github.com/tributarydb/tributary/sqlengine/types"
 )
 
-// civilTime is a date and time, or a duration, in the parts of the binary protocol.
+// civilTime is a date and time in the parts of the binary protocol.
 type civilTime struct {
 	year, month, day     int
 	hour, minute, second int
 	micros               int
-	neg                  bool
 }
 
 // splitMicros splits microseconds since 1970 of wall-clock time; ok is false outside years 0 to 9999.

@@ -79,17 +79,27 @@ func defineColumns(ctx *sql.Context, sch sql.Schema, cols []*schema.Type, origin
 		if !c.Nullable {
 			d.flags |= flagNotNull
 		}
-		if c.PrimaryKey {
-			d.flags |= flagPriKey
-		}
-		if c.AutoIncrement {
-			d.flags |= flagAutoIncrement
+		d.flags |= keyFlags(c)
+		if i < len(origin) {
+			d.flags |= origin[i].flags
 		}
 		if i < len(cols) && cols[i] != nil {
 			d.refine(cols[i])
 		}
 	}
 	return defs
+}
+
+// keyFlags are the flags that a table's column has and an expression has not.
+func keyFlags(c *sql.Column) uint16 {
+	var f uint16
+	if c.PrimaryKey {
+		f |= flagPriKey
+	}
+	if c.AutoIncrement {
+		f |= flagAutoIncrement
+	}
+	return f
 }
 
 // refine takes the fraction of times from the Paimon type, which knows TIME's.
@@ -277,7 +287,10 @@ func (d *columnDef) append(dst []byte, defaults bool) []byte {
 }
 
 // columnOrigin is the table column that a result column shows unchanged.
-type columnOrigin struct{ db, table, alias, column string }
+type columnOrigin struct {
+	db, table, alias, column string
+	flags                    uint16
+}
 
 // originsOf finds the origins of a bound plan's columns, before the analyzer
 // and the executor replace its nodes.
@@ -286,17 +299,20 @@ func originsOf(bound sql.Node, n int) []columnOrigin {
 	if project == nil || len(project.Projections) != n {
 		return nil
 	}
-	type source struct{ db, table string }
+	type source struct {
+		db, table string
+		schema    sql.Schema
+	}
 	tables := make(map[string]source)
 	transform.Inspect(project.Child, func(node sql.Node) bool {
 		switch node := node.(type) {
 		case *plan.TableAlias:
 			if rt, ok := node.Child.(sql.TableNode); ok {
-				tables[node.Name()] = source{databaseName(rt), rt.Name()}
+				tables[node.Name()] = source{databaseName(rt), rt.Name(), rt.Schema()}
 			}
 			return false
 		case sql.TableNode:
-			tables[node.Name()] = source{databaseName(node), node.Name()}
+			tables[node.Name()] = source{databaseName(node), node.Name(), node.Schema()}
 		case *plan.SubqueryAlias:
 			return false
 		}
@@ -313,6 +329,9 @@ func originsOf(bound sql.Node, n int) []columnOrigin {
 		}
 		if s, ok := tables[gf.Table()]; ok {
 			out[i] = columnOrigin{db: s.db, table: s.table, alias: gf.Table(), column: gf.Name()}
+			if k := s.schema.IndexOfColName(gf.Name()); k >= 0 {
+				out[i].column, out[i].flags = s.schema[k].Name, keyFlags(s.schema[k])
+			}
 		}
 	}
 	return out

@@ -231,7 +231,13 @@ func (c *conn) awaitCommand() (packet, error) {
 		case q := <-c.in.ch:
 			p, err = c.in.took(q)
 		case <-c.ctx.Done():
-			err = c.ctx.Err()
+			// A COM_QUIT before the end of the stream counts.
+			select {
+			case q := <-c.in.ch:
+				p, err = c.in.took(q)
+			default:
+				err = c.ctx.Err()
+			}
 		case <-timer.C:
 			// The client did not ask, so the packet has the number 0.
 			c.w.mu.Lock()

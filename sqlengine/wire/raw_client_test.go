@@ -127,11 +127,11 @@ func rawConnect(t testing.TB, addr string, o rawOptions) (*raw, error) {
 		head = append(head, 10, 4, 'n', 'a', 'm', 'e', 4, 't', 'e', 's', 't')
 	}
 	c.write(head)
-	return c, c.finishAuth(o.plugin, o.password, o.useTLS || network == "unix")
+	return c, c.finishAuth(o.password, o.useTLS || network == "unix")
 }
 
 // finishAuth plays the client's part until OK or an error.
-func (c *raw) finishAuth(plugin, password string, secure bool) error {
+func (c *raw) finishAuth(password string, secure bool) error {
 	salt := c.salt
 	for {
 		p := c.read()
@@ -142,7 +142,7 @@ func (c *raw) finishAuth(plugin, password string, secure bool) error {
 			return c.err(p)
 		case 0xfe:
 			i := bytes.IndexByte(p, 0)
-			plugin = string(p[1:i])
+			plugin := string(p[1:i])
 			salt = bytes.TrimSuffix(p[i+1:], []byte{0})
 			c.write(c.scramble(plugin, password, salt))
 		case 1:
