@@ -66,7 +66,7 @@ func planColumn(n *node, t *schema.Type) (*plan, error) {
 		}
 		return p, p.add(kv.children[1], schema.ChildTypes(t)[1])
 	case schema.Row:
-		if n.isLeaf() || n.rep == repeated {
+		if n.isLeaf() || n.rep == repeated || n.logical.kind == logicalList || n.logical.kind == logicalMap {
 			return nil, mismatch(n, t)
 		}
 		return p, p.addFields(n, t)

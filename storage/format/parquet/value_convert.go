@@ -75,7 +75,9 @@ func conversionOf(n *node, t *schema.Type) (c conversion, ok bool) {
 			return convInt32To64, true
 		}
 	case schema.Decimal:
-		if l.kind == logicalDecimal && int(l.scale) != t.Scale {
+		switch {
+		case l.kind == logicalDecimal && int(l.scale) != t.Scale,
+			l.kind != logicalDecimal && l.kind != logicalNone && l.kind != logicalInteger:
 			return 0, false
 		}
 		wide := t.Precision > schema.MaxCompactPrecision
