@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"github.com/tributarydb/tributary/sqlengine/dialect"
 	"github.com/tributarydb/tributary/storage/errs"
 )
 
@@ -59,6 +60,10 @@ func convert(db string, err error) (uint16, string, string) {
 	var exact *Error
 	if errors.As(err, &exact) {
 		return exact.Code, exact.State, exact.Message
+	}
+	var text *dialect.Error
+	if errors.As(err, &text) {
+		return uint16(text.Number), text.State, text.Message
 	}
 	var own interface {
 		error

@@ -264,10 +264,15 @@ func (c *conn) awaitCommand() (packet, error) {
 	c.busy = true
 	over := c.killed || c.gone
 	c.mu.Unlock()
-	if over && (len(p.data) == 0 || p.data[0] != comQuit) {
+	if over && !isFarewell(p.data) {
 		return p, context.Canceled
 	}
 	return p, nil
+}
+
+// isFarewell tells the commands that a client sends without waiting for an answer, before it goes.
+func isFarewell(command []byte) bool {
+	return len(command) > 0 && (command[0] == comQuit || command[0] == comStmtClose)
 }
 
 // nextPacket reads a packet inside a command or the handshake.

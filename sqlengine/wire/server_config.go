@@ -65,6 +65,9 @@ type Config struct {
 	DrainTimeout time.Duration
 	// Location is what time_zone=SYSTEM means; default time.Local.
 	Location *time.Location
+	// LoadZone finds the zone of a value of time_zone other than SYSTEM. The default knows offsets and the names of
+	// Go's zone database.
+	LoadZone func(name string) (*time.Location, error)
 }
 
 func (c *Config) complete() error {
@@ -103,6 +106,9 @@ func (c *Config) complete() error {
 	}
 	if c.Location == nil {
 		c.Location = time.Local
+	}
+	if c.LoadZone == nil {
+		c.LoadZone = parseZone
 	}
 	return nil
 }

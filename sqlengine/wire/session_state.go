@@ -133,19 +133,19 @@ func (c *conn) location() (*time.Location, error) {
 	if c.zone.loc != nil && c.zone.name == name {
 		return c.zone.loc, nil
 	}
-	loc, err := parseZone(name, c.srv.cfg.Location)
-	if err != nil {
-		return nil, err
+	loc := c.srv.cfg.Location
+	if name != "" && !strings.EqualFold(name, "SYSTEM") {
+		var err error
+		if loc, err = c.srv.cfg.LoadZone(name); err != nil {
+			return nil, err
+		}
 	}
 	c.zone = zoneCache{name, loc}
 	return loc, nil
 }
 
-// parseZone reads a value of time_zone: SYSTEM, an offset such as +05:30, or a name.
-func parseZone(name string, system *time.Location) (*time.Location, error) {
-	if name == "" || strings.EqualFold(name, "SYSTEM") {
-		return system, nil
-	}
+// parseZone reads a value of time_zone: an offset such as +05:30, or a name.
+func parseZone(name string) (*time.Location, error) {
 	if name[0] == '+' || name[0] == '-' {
 		h, m, ok := strings.Cut(name[1:], ":")
 		hours, herr := strconv.Atoi(h)
