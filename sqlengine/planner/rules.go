@@ -48,6 +48,7 @@ func operate() {
 	})
 }
 
+// without leaves out the dropped rules.
 func without(rules []analyzer.Rule) []analyzer.Rule {
 	var out []analyzer.Rule
 	for _, r := range rules {

@@ -56,8 +56,12 @@ func (p *parser) ParseOneWithOptions(ctx context.Context, query string, options 
 	return s, at, err
 }
 
-// refuse returns the error for a statement that writes.
+// refuse returns the error for a statement that writes; others are made ready for the binder.
 func (p *parser) refuse(s sqlparser.Statement) error {
+	if s == nil {
+		return nil
+	}
+	balanceUnions(s)
 	if writesFile(s) {
 		return errmap.New(1290, "HY000", "The MySQL server is running with the --secure-file-priv option so it cannot execute this statement")
 	}
