@@ -289,10 +289,15 @@ func (c *collector) sectionSplit(ctx context.Context, runs []lsm.SortedRun[*File
 
 // rawConvertible is the rule of section 8.2: no merge is needed.
 func (c *collector) rawConvertible(files []*File) bool {
+	o := c.src.Schema.Options
+	if c.clustered() && schema.OptDeletionVectors.Value(o) {
+		// Above level 0 the vectors mask every older row of a key; deletes that
+		// are still there are seen by their kind.
+		return !slices.ContainsFunc(files, func(f *File) bool { return f.Meta.Level == 0 })
+	}
 	if c.req.KeepDeletes {
 		return false
 	}
-	o := c.src.Schema.Options
 	oneLevel := true
 	for _, f := range files {
 		if f.Meta.Level == 0 || f.Deletes() != 0 {
