@@ -72,7 +72,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	}
 	catalog, closeCatalog := o.Catalog, func() error { return nil }
 	if catalog == nil {
-		if catalog, closeCatalog, err = openWarehouse(ctx, o.Warehouse); err != nil {
+		if catalog, closeCatalog, err = openWarehouse(ctx, o.Warehouse, log); err != nil {
 			return nil, err
 		}
 	}

@@ -18,9 +18,9 @@ func partitionID(t *Table, values []column.Scalar) string {
 	return string(binrow.EncodeRow(t.schema.PartitionTypes(), values))
 }
 
-// partitionText is the text of a partition value in specifications: the value
+// PartitionText is the text of a partition value in specifications: the value
 // cast to STRING; the default name for NULL.
-func (t *Table) partitionText(i int, v column.Scalar) string {
+func (t *Table) PartitionText(i int, v column.Scalar) string {
 	if v.Null {
 		return schema.OptPartitionDefault.Value(t.schema.Options)
 	}
@@ -67,7 +67,7 @@ func (t *Table) partitionHint(ctx context.Context, st *State) (func([]column.Sca
 		for _, m := range specs {
 			match := true
 			for i, k := range keys {
-				if want, ok := m[k]; ok && want != t.partitionText(i, v[i]) {
+				if want, ok := m[k]; ok && want != t.PartitionText(i, v[i]) {
 					match = false
 				}
 			}
