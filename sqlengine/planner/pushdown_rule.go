@@ -96,7 +96,7 @@ func (p *pushdown) children(n sql.Node, conds []condition) (sql.Node, error) {
 			return nil, err
 		}
 		kids[i] = k
-		changed = changed || k != c
+		changed = changed || !sameNode(k, c)
 	}
 	if !changed {
 		return n, nil
@@ -147,7 +147,7 @@ func (p *pushdown) join(n *plan.JoinNode, conds []condition) (sql.Node, error) {
 		return nil, err
 	}
 	r, err := p.visit(n.Right(), right)
-	if err != nil || l == n.Left() && r == n.Right() {
+	if err != nil || sameNode(l, n.Left()) && sameNode(r, n.Right()) {
 		return n, err
 	}
 	return n.WithChildren(l, r)
@@ -278,7 +278,7 @@ func (p *pushdown) limit(n *plan.Limit) (sql.Node, error) {
 
 // replaceTable rewrites the table of node rt below n.
 func replaceTable(n sql.Node, rt *plan.ResolvedTable, f func(*Table) *Table) (sql.Node, error) {
-	if n == sql.Node(rt) {
+	if sameNode(n, rt) {
 		t, _ := tableOf(rt)
 		return rt.WithTable(f(t))
 	}

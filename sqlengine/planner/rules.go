@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"reflect"
 	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -72,7 +73,7 @@ func pushdownRule(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *pla
 		return n, transform.SameTree, nil
 	}
 	out, err := newPushdown(ctx, n, a.ExecBuilder, scope.IsEmpty()).visit(n, nil)
-	if err != nil || out == n {
+	if err != nil || sameNode(out, n) {
 		return n, transform.SameTree, err
 	}
 	return out, transform.NewTree, nil
@@ -90,7 +91,7 @@ func replaceRule(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan
 		return n, transform.SameTree, nil
 	}
 	out, err := e.replace(ctx, n)
-	if err != nil || out == nil || out == n {
+	if err != nil || out == nil || sameNode(out, n) {
 		return n, transform.SameTree, err
 	}
 	return out, transform.NewTree, nil
@@ -101,8 +102,14 @@ func streamRule(_ *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Sc
 		return n, transform.SameTree, nil
 	}
 	out := streamScan(n)
-	if out == n {
+	if sameNode(out, n) {
 		return n, transform.SameTree, nil
 	}
 	return out, transform.NewTree, nil
+}
+
+// sameNode compares nodes by identity; nodes that are not pointers may not be comparable and are never the same.
+func sameNode(a, b sql.Node) bool {
+	ta := reflect.TypeOf(a)
+	return ta == reflect.TypeOf(b) && ta != nil && ta.Comparable() && a == b
 }

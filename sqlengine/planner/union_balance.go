@@ -1,6 +1,10 @@
 package planner
 
-import "github.com/dolthub/vitess/go/vt/sqlparser"
+import (
+	"fmt"
+
+	"github.com/dolthub/vitess/go/vt/sqlparser"
+)
 
 // minBalanced is the number of arms from which a chain of UNIONs is balanced.
 const minBalanced = 4
@@ -13,6 +17,9 @@ func balanceUnions(s sqlparser.Statement) {
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		if u, ok := n.(*sqlparser.SetOp); ok {
 			if arms := chain(u, nil); len(arms) >= minBalanced {
+				for _, a := range arms[1:] {
+					nameColumns(a)
+				}
 				m := len(arms) / 2
 				u.Left, u.Right = balanced(u.Type, arms[:m]), balanced(u.Type, arms[m:])
 			}
@@ -49,4 +56,18 @@ func balanced(kind string, arms []sqlparser.SelectStatement) sqlparser.SelectSta
 	}
 	m := len(arms) / 2
 	return &sqlparser.SetOp{Type: kind, Left: balanced(kind, arms[:m]), Right: balanced(kind, arms[m:])}
+}
+
+// nameColumns gives the columns of an arm that is not the first different names: the binder
+// takes columns of one text for one column, also the two zeros of SELECT 0, 0.
+func nameColumns(arm sqlparser.SelectStatement) {
+	sel, ok := arm.(*sqlparser.Select)
+	if !ok || len(sel.OrderBy) > 0 {
+		return
+	}
+	for i, e := range sel.SelectExprs {
+		if a, ok := e.(*sqlparser.AliasedExpr); ok && a.As.IsEmpty() {
+			a.As = sqlparser.NewColIdent(fmt.Sprintf("_union_%d", i))
+		}
+	}
 }
