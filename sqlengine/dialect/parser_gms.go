@@ -3,6 +3,7 @@ package dialect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -143,7 +144,7 @@ func (p *Parser) ParseStatement(text string, mode Mode) (Parsed, error) {
 		return out, err
 	}
 	r := s.render()
-	stmt, err := sqlparser.ParseWithOptions(context.Background(), r.text, sqlparser.ParserOptions{})
+	stmt, err := parseVitess(r.text)
 	if err != nil {
 		if errors.Is(err, sqlparser.ErrEmpty) {
 			return out, err
@@ -155,19 +156,34 @@ func (p *Parser) ParseStatement(text string, mode Mode) (Parsed, error) {
 	return out, err
 }
 
+// parseVitess calls vitess, which recovers from panics of its grammar but not
+// from those in its handling of column headers.
+func parseVitess(text string) (stmt sqlparser.Statement, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			stmt, err = nil, &Error{Number: ErrnoSyntax, State: sqlStateSyntax,
+				Message: fmt.Sprintf("The statement cannot be parsed: %v", r)}
+		}
+	}()
+	return sqlparser.ParseWithOptions(context.Background(), text, sqlparser.ParserOptions{})
+}
+
 // syntaxErrorSentinel is text that is an error in any place of the grammar. Put
 // behind a text, it tells an error at the last token from one at the end.
 const syntaxErrorSentinel = " \x02"
 
 // syntaxError turns vitess's error into MySQL's.
 func (r *rewritten) syntaxError(err error) error {
+	if e, ok := err.(*Error); ok {
+		return e
+	}
 	if e := vitessComplaint(err); e != nil {
 		return e
 	}
 	pos, _ := vitessPosition(err)
 	end := pos - 1 // just behind the token that is wrong
 	if end >= len(r.text) {
-		_, err := sqlparser.Parse(r.text + syntaxErrorSentinel)
+		_, err := parseVitess(r.text + syntaxErrorSentinel)
 		if again, ok := vitessPosition(err); ok && again > len(r.text)+1 {
 			return syntaxErrorAt(r.src, len(r.src))
 		}

@@ -209,9 +209,13 @@ func (s *script) render() *rewritten {
 	return r
 }
 
-// glues reports whether token i must be kept apart from the one before it,
-// because vitess would read the two as the start of a comment.
+// glues reports whether token i must be kept apart from the one before it:
+// vitess would read the two as the start of a comment, or loses the first quote
+// of a literal right behind a keyword when it cuts out the column header.
 func (s *script) glues(i int) bool {
+	if k := s.kind(i); s.kind(i-1) == KindWord && (k == KindString || k == KindQuoted) {
+		return true
+	}
 	return i > 0 && (s.is(i-1, "-") && s.is(i, "-", "->", "->>") || s.is(i-1, "/") && s.is(i, "/", "*"))
 }
 
