@@ -25,14 +25,14 @@ func newAggregateFolder(e *Engine, l Layout) (*aggregateFolder, error) {
 // fold applies every column's function to the records in turn. A -D under
 // remove-record-on-delete makes the row that of the -D record; a later add goes
 // on from its values (1.4 and later).
-func (f *aggregateFolder) fold(records []*cursor) (folded, error) {
+func (f *aggregateFolder) fold(records []rec) (folded, error) {
 	clear(f.row)
 	for _, a := range f.aggs {
 		a.reset()
 	}
 	deleted := false
-	for _, c := range records {
-		kind, i := c.kindAt(c.pos), c.at(c.pos)
+	for _, x := range records {
+		c, kind, i := x.c, x.kind(), x.row()
 		deleted = f.e.removeOnDelete && kind == Delete
 		if deleted {
 			if err := initRow(f.e, f.l, f.row, c, i); err != nil {
@@ -54,7 +54,7 @@ func (f *aggregateFolder) fold(records []*cursor) (folded, error) {
 		}
 	}
 	last := records[len(records)-1]
-	out := folded{row: f.row, seq: last.seqAt(last.pos)}
+	out := folded{row: f.row, seq: last.seq()}
 	if deleted {
 		out.kind = Delete
 	}

@@ -3,33 +3,50 @@ package lsm
 import (
 	"context"
 	"errors"
+	"sort"
 
 	"github.com/tributarydb/tributary/storage/column"
 )
 
-// sink receives what the merge of the keys decides.
+// dominance is how many times the rows of all others a run must have in a
+// round so that the others' keys are searched in it, and it is not merged row by row.
+const dominance = 8
+
+// sink receives what the merge of the keys decides, in key order. An
+// unordered merge does not report lone rows.
 type sink interface {
 	// lone takes rows [from, to) of a cursor whose keys no other run has.
 	lone(c *cursor, from, to int) error
-	// group takes the records of one key, one a cursor, each at its pos.
-	// The cursors are in key order ties: by run, not by age.
-	group(cs []*cursor) error
-	// full reports that what was taken must be handed on before more comes.
-	full() bool
+	// group takes the records of one key, one a cursor, in any order, which it may change.
+	group(rs []rec) error
 }
 
-// merger walks the runs in key order.
+// merger merges runs in rounds. A round takes the rows, of all runs' present
+// batches, whose keys are at most the least of the batches' last keys: at least one batch is used up by it.
 type merger struct {
-	layout Layout
-	width  int
-	order  *keyOrder
-	// live are all cursors, by run; heap holds those with rows left, ascending
-	// by (key, run); spent those whose batch is used up and not yet replaced.
+	layout      Layout
+	width       int
+	kinds       []column.Kind
+	unordered   bool
+	keepDeletes bool
+	// live are all cursors, by run; spent those whose batch is used up and not yet replaced.
 	live  []*cursor
-	ready []*cursor
 	spent []*cursor
 	seqs  []seqField
 	out   sink
+
+	norm   keyNorm
+	parts  []*part
+	pool   []part
+	list   keyList
+	group  []rec
+	others []*part
+}
+
+// part is a cursor's share of a round: rows [from, to).
+type part struct {
+	c        *cursor
+	from, to int
 }
 
 // seqField is a column of sequence.field.
@@ -38,12 +55,12 @@ type seqField struct {
 	desc  bool
 }
 
-func newMerger(e *Engine, l Layout, runs []RunReader) (*merger, error) {
+func newMerger(e *Engine, l Layout, runs []RunReader, o MergeOptions) (*merger, error) {
 	l, err := l.check(e)
 	if err != nil {
 		return nil, err
 	}
-	m := &merger{layout: l, width: l.columns()}
+	m := &merger{layout: l, width: l.columns(), unordered: o.Unordered, keepDeletes: o.KeepDeletes, pool: make([]part, len(runs))}
 	for _, f := range e.sequence {
 		v := l.valueOf(f)
 		if v < 0 {
@@ -59,194 +76,244 @@ func newMerger(e *Engine, l Layout, runs []RunReader) (*merger, error) {
 	return m, nil
 }
 
-// refill loads the next batch of every spent cursor.
+// refill loads the next batch of every spent cursor; runs that have ended are no longer live.
 func (m *merger) refill(ctx context.Context) error {
+	ended := false
 	for len(m.spent) > 0 {
 		c := m.spent[len(m.spent)-1]
 		if err := m.load(ctx, c); err != nil {
 			return err
 		}
 		m.spent = m.spent[:len(m.spent)-1]
-		if c.b != nil {
-			m.insert(c)
+		ended = ended || c.b == nil
+	}
+	if ended {
+		left := m.live[:0]
+		for _, c := range m.live {
+			if c.b != nil {
+				left = append(left, c)
+			} else if err := c.rd.Close(); err != nil {
+				return err
+			}
 		}
+		m.live = left
 	}
 	return nil
 }
 
-// insert puts a cursor into its place in ready.
-func (m *merger) insert(c *cursor) {
-	lo, hi := 0, len(m.ready)
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if m.before(m.ready[mid], c) {
-			lo = mid + 1
-		} else {
-			hi = mid
+// round merges one round; done says that all runs have ended. Cursors must have been refilled.
+func (m *merger) round() (done bool, err error) {
+	if len(m.live) == 0 {
+		return true, nil
+	}
+	// The cursor with the least last key bounds the round.
+	bound := m.live[0]
+	for _, c := range m.live[1:] {
+		if compareKeys(c, c.n-1, bound, bound.n-1) < 0 {
+			bound = c
 		}
 	}
-	m.ready = append(m.ready, nil)
-	copy(m.ready[lo+1:], m.ready[lo:])
-	m.ready[lo] = c
-}
-
-// before orders the heads of two cursors by key, then run.
-func (m *merger) before(a, b *cursor) bool {
-	if a.head != b.head {
-		return a.head < b.head
-	}
-	if !m.order.exact {
-		if c := m.order.compare(a.keys, a.at(a.pos), b.keys, b.at(b.pos)); c != 0 {
-			return c < 0
-		}
-	}
-	return a.run < b.run
-}
-
-// settle moves ready[0], whose pos has advanced, to its place, or to spent.
-func (m *merger) settle() {
-	c := m.ready[0]
-	if c.pos == c.n {
-		m.ready = m.ready[:copy(m.ready, m.ready[1:])]
-		m.spent = append(m.spent, c)
-		return
-	}
-	c.head = c.norm[c.pos]
-	i := 1
-	for i < len(m.ready) && m.before(m.ready[i], c) {
-		m.ready[i-1] = m.ready[i]
-		i++
-	}
-	m.ready[i-1] = c
-}
-
-// run merges until a batch is spent or the sink is full; done says that all
-// runs have ended.
-func (m *merger) run() (done bool, err error) {
-	for len(m.spent) == 0 && !m.out.full() {
-		switch len(m.ready) {
-		case 0:
-			return true, nil
-		case 1:
-			c := m.ready[0]
-			from := c.pos
-			c.pos = c.n
-			if err := m.out.lone(c, from, c.n); err != nil {
-				return false, err
-			}
-			m.settle()
+	m.parts = m.parts[:0]
+	for _, c := range m.live {
+		if c != bound && compareKeys(c, c.pos, bound, bound.n-1) > 0 {
 			continue
 		}
-		c, u := m.ready[0], m.ready[1]
-		end := m.gallop(c, u)
-		if end > c.pos {
-			from := c.pos
-			c.pos = end
-			if err := m.out.lone(c, from, end); err != nil {
-				return false, err
-			}
-			m.settle()
-			continue
+		p := &m.pool[len(m.parts)]
+		*p = part{c: c, from: c.pos, to: c.n}
+		if c != bound {
+			p.to = upperBound(c, c.pos, c.n, bound, bound.n-1)
 		}
-		// c and u share a key.
-		g := 2
-		for g < len(m.ready) && m.sameKey(c, m.ready[g]) {
-			g++
+		m.parts = append(m.parts, p)
+	}
+	if len(m.parts) == 1 {
+		err = m.lone(bound, bound.pos, bound.n)
+	} else {
+		err = m.merge(bound)
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, p := range m.parts {
+		p.c.pos = p.to
+		if p.to == p.c.n {
+			m.spent = append(m.spent, p.c)
 		}
-		if err := m.out.group(m.ready[:g]); err != nil {
-			return false, err
-		}
-		m.advance(g)
 	}
 	return false, nil
 }
 
-func (m *merger) sameKey(a, b *cursor) bool {
-	return a.head == b.head && (m.order.exact || m.order.compare(a.keys, a.at(a.pos), b.keys, b.at(b.pos)) == 0)
+func (m *merger) lone(c *cursor, from, to int) error {
+	if m.unordered || from == to {
+		return nil
+	}
+	return m.out.lone(c, from, to)
 }
 
-// advance moves the first g cursors of ready one row on.
-func (m *merger) advance(g int) {
-	if g == len(m.ready) && g == 2 { // the common case: two runs
-		a, b := m.ready[0], m.ready[1]
-		a.pos++
-		b.pos++
-		if a.pos < a.n && b.pos < b.n {
-			a.head, b.head = a.norm[a.pos], b.norm[b.pos]
-			if !m.before(a, b) {
-				m.ready[0], m.ready[1] = b, a
-			}
-			return
+// merge merges the parts of a round.
+func (m *merger) merge(bound *cursor) error {
+	base, rows := m.parts[0], 0
+	least := m.parts[0]
+	for _, p := range m.parts {
+		rows += p.to - p.from
+		if p.to-p.from > base.to-base.from {
+			base = p
 		}
-		a.pos--
-		b.pos--
+		if compareKeys(p.c, p.from, least.c, least.from) < 0 {
+			least = p
+		}
 	}
-	var buf [8]*cursor
-	moved := append(buf[:0], m.ready[:g]...)
-	m.ready = m.ready[:copy(m.ready, m.ready[g:])]
-	for _, c := range moved {
-		c.pos++
-		if c.pos == c.n {
-			m.spent = append(m.spent, c)
+	merged := m.parts
+	if n := base.to - base.from; n >= dominance*(rows-n) {
+		m.others = m.others[:0]
+		for _, p := range m.parts {
+			if p != base {
+				m.others = append(m.others, p)
+			}
+		}
+		merged = m.others
+	} else {
+		base = nil
+	}
+	m.newKeyNorm(merged, rec{least.c, least.from}, rec{bound, bound.n - 1})
+	if err := m.list.build(&m.norm, merged); err != nil {
+		return err
+	}
+	m.sortTies(merged)
+	return m.walk(merged, base)
+}
+
+// walk goes through the merged list, key by key, and searches the base for each key where there is one.
+func (m *merger) walk(merged []*part, base *part) error {
+	keys, tags := m.list.keys, m.list.tags
+	at := 0 // base rows before are done
+	if base != nil {
+		at = base.from
+	}
+	for i := 0; i < len(keys); {
+		first := recOf(merged, tags[i])
+		j := i + 1
+		for j < len(keys) && keys[j] == keys[i] {
+			if !m.norm.exact {
+				if r := recOf(merged, tags[j]); compareKeys(first.c, first.k, r.c, r.k) != 0 {
+					break
+				}
+			}
+			j++
+		}
+		same := at // base rows [at, same) are less, [same, end) have the key
+		end := at
+		if base != nil {
+			same = lowerBound(base.c, at, base.to, first.c, first.k)
+			if err := m.lone(base.c, at, same); err != nil {
+				return err
+			}
+			end = same
+			for end < base.to && compareKeys(base.c, end, first.c, first.k) == 0 {
+				end++
+			}
+			at = end
+		}
+		if j == i+1 && same == end {
+			if err := m.lone(first.c, first.k, first.k+1); err != nil {
+				return err
+			}
+			i = j
 			continue
 		}
-		c.head = c.norm[c.pos]
-		m.insert(c)
+		m.group = m.group[:0]
+		for k := same; k < end; k++ {
+			m.group = append(m.group, rec{base.c, k})
+		}
+		for ; i < j; i++ {
+			m.group = append(m.group, recOf(merged, tags[i]))
+		}
+		if err := m.groups(m.group); err != nil {
+			return err
+		}
 	}
+	if base != nil {
+		return m.lone(base.c, at, base.to)
+	}
+	return nil
 }
 
-// gallop returns the first row of c, from pos on, whose key is not less than u's.
-func (m *merger) gallop(c, u *cursor) int {
-	norm, target := c.norm, u.head
-	lo := c.pos
-	if norm[lo] > target || norm[lo] == target && (m.order.exact || !m.less(c, lo, u)) {
-		return lo
+// groups hands on the records of a key. Where a run holds the key more than
+// once, its records go into different groups, first with first, as in Paimon.
+func (m *merger) groups(rs []rec) error {
+	if !repeats(rs) {
+		return m.out.group(rs)
 	}
-	// norm[lo] is less; double the step until a row is not.
-	step, n := 1, c.n
-	hi := lo + 1
-	for hi < n && (norm[hi] < target || norm[hi] == target && !m.order.exact && m.less(c, hi, u)) {
-		lo = hi
-		step *= 2
-		hi = lo + step
-	}
-	if hi > n {
-		hi = n
-	}
-	// the answer is in (lo, hi]
-	lo++
-	if m.order.exact {
-		for lo < hi {
-			mid := int(uint(lo+hi) / 2)
-			if norm[mid] < target {
-				lo = mid + 1
+	for len(rs) > 0 {
+		var now, later []rec
+		for _, r := range rs {
+			if r.in(now) {
+				later = append(later, r)
 			} else {
-				hi = mid
+				now = append(now, r)
 			}
 		}
-		return lo
-	}
-	for lo < hi {
-		mid := int(uint(lo+hi) / 2)
-		if norm[mid] < target || norm[mid] == target && m.less(c, mid, u) {
-			lo = mid + 1
+		var err error
+		if len(now) == 1 {
+			err = m.lone(now[0].c, now[0].k, now[0].k+1)
 		} else {
-			hi = mid
+			err = m.out.group(now)
 		}
+		if err != nil {
+			return err
+		}
+		rs = later
 	}
-	return lo
+	return nil
 }
 
-// less compares row k of c with the head of u in full.
-func (m *merger) less(c *cursor, k int, u *cursor) bool {
-	return m.order.compare(c.keys, c.at(k), u.keys, u.at(u.pos)) < 0
+func (r rec) in(rs []rec) bool {
+	for _, o := range rs {
+		if o.c == r.c {
+			return true
+		}
+	}
+	return false
+}
+
+func repeats(rs []rec) bool {
+	for i, r := range rs {
+		if r.in(rs[:i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// sortTies brings rows of equal norms into key order where norms do not say all.
+func (m *merger) sortTies(parts []*part) {
+	if m.norm.exact {
+		return
+	}
+	keys, tags := m.list.keys, m.list.tags
+	for i := 0; i < len(keys); {
+		j := i + 1
+		for j < len(keys) && keys[j] == keys[i] {
+			j++
+		}
+		if j > i+1 {
+			tie := tags[i:j]
+			less := func(x, y int) bool {
+				a, b := recOf(parts, tie[x]), recOf(parts, tie[y])
+				return compareKeys(a.c, a.k, b.c, b.k) < 0
+			}
+			if len(tie) > 2 || less(1, 0) {
+				sort.SliceStable(tie, less)
+			}
+		}
+		i = j
+	}
 }
 
 // older reports whether a's record comes before b's, both of one key.
-func (m *merger) older(a, b *cursor) bool {
+func (m *merger) older(a, b rec) bool {
 	for _, s := range m.seqs {
-		va, vb := a.vals[s.value], b.vals[s.value]
-		i, j := a.at(a.pos), b.at(b.pos)
+		va, vb := a.c.vals[s.value], b.c.vals[s.value]
+		i, j := a.row(), b.row()
 		c := column.CompareRows(va, i, vb, j)
 		if c == 0 {
 			continue
@@ -256,32 +323,34 @@ func (m *merger) older(a, b *cursor) bool {
 		}
 		return c < 0
 	}
-	if sa, sb := a.seqAt(a.pos), b.seqAt(b.pos); sa != sb {
+	if sa, sb := a.seq(), b.seq(); sa != sb {
 		return sa < sb
 	}
-	if ra, rb := IsRetract(a.kindAt(a.pos)), IsRetract(b.kindAt(b.pos)); ra != rb {
+	if ra, rb := a.retract(), b.retract(); ra != rb {
 		return ra
 	}
-	return a.run < b.run
+	return a.c.run < b.c.run
 }
 
 // sortByAge orders the records of one key from oldest to newest.
-func (m *merger) sortByAge(cs []*cursor) {
-	for i := 1; i < len(cs); i++ {
-		c := cs[i]
+func (m *merger) sortByAge(rs []rec) {
+	for i := 1; i < len(rs); i++ {
+		r := rs[i]
 		j := i
-		for j > 0 && m.older(c, cs[j-1]) {
-			cs[j] = cs[j-1]
+		for j > 0 && m.older(r, rs[j-1]) {
+			rs[j] = rs[j-1]
 			j--
 		}
-		cs[j] = c
+		rs[j] = r
 	}
 }
 
+// close closes the runs that have not ended.
 func (m *merger) close() error {
 	var all []error
 	for _, c := range m.live {
 		all = append(all, c.rd.Close())
 	}
+	m.live = nil
 	return errors.Join(all...)
 }

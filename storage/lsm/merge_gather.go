@@ -39,9 +39,6 @@ type source struct {
 }
 
 func (g *gatherer) gather(r *orderedReader, segs []segment, n int) ([]*column.Vector, error) {
-	if g.inputs == nil {
-		g.inputs = make([][]*column.Vector, len(r.m.live))
-	}
 	width := len(r.taken)
 	for i := range g.inputs {
 		g.inputs[i] = g.inputs[i][:0]

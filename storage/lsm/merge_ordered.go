@@ -22,16 +22,12 @@ type segment struct {
 type orderedReader struct {
 	mergeReader
 	segs []segment
-	rows int
 	// taken are the merged rows that segs refer to, once taken from merged.
 	taken []*column.Vector
 	g     gatherer
 }
 
-func (r *orderedReader) full() bool { return r.rows >= column.MaxRows }
-
 func (r *orderedReader) push(c *cursor, from, n int) {
-	r.rows += n
 	if l := len(r.segs); l > 0 {
 		if s := &r.segs[l-1]; s.c == c && s.from+s.n == from {
 			s.n += n
@@ -54,21 +50,21 @@ func (r *orderedReader) lone(c *cursor, from, to int) error {
 	return nil
 }
 
-func (r *orderedReader) group(cs []*cursor) error {
+func (r *orderedReader) group(rs []rec) error {
 	if r.folder != nil {
 		at := r.merged.n
-		ok, err := r.fold(cs)
+		ok, err := r.fold(rs)
 		if err == nil && ok {
 			r.push(nil, at, 1)
 		}
 		return err
 	}
-	w, err := r.m.pickRow(r.e, cs)
-	if err != nil || w == nil {
+	w, ok, err := r.m.pickRow(r.e, rs)
+	if err != nil || !ok {
 		return err
 	}
-	if w.kind == nil || r.o.KeepDeletes || !IsRetract(w.kindAt(w.pos)) {
-		r.push(w, w.pos, 1)
+	if r.o.KeepDeletes || !w.retract() {
+		r.push(w.c, w.k, 1)
 	}
 	return nil
 }
@@ -88,7 +84,7 @@ func (r *orderedReader) Next(ctx context.Context) (*column.Batch, error) {
 		if err := r.m.refill(ctx); err != nil {
 			return nil, err
 		}
-		done, err := r.m.run()
+		done, err := r.m.round()
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +101,6 @@ func (r *orderedReader) batch() (*column.Batch, error) {
 	first := r.segs[0]
 	if first.c != nil && first.c.sel == nil && first.n >= sliceRows {
 		r.drop(1)
-		r.rows -= first.n
 		b := &column.Batch{N: first.n}
 		for _, v := range r.inputColumns(first.c) {
 			b.Cols = append(b.Cols, column.Slice(v, first.from, first.from+first.n))
@@ -131,7 +126,6 @@ func (r *orderedReader) batch() (*column.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.rows -= n
 	if cut.n > 0 {
 		end--
 		r.segs[end] = cut

@@ -3,21 +3,20 @@ package lsm
 import "github.com/tributarydb/tributary/storage/errs"
 
 // pickRow chooses the record that stands for a key under deduplicate and
-// first-row; nil where none does (all were ignored). Group order is free.
-func (m *merger) pickRow(e *Engine, cs []*cursor) (*cursor, error) {
-	var best *cursor
-	for _, c := range cs {
-		if c.kind != nil && IsRetract(c.kindAt(c.pos)) {
+// first-row; ok is false where none does (all were ignored).
+func (m *merger) pickRow(e *Engine, rs []rec) (best rec, ok bool, err error) {
+	for _, r := range rs {
+		if r.retract() {
 			if e.ignoreDelete {
 				continue
 			}
 			if e.kind == FirstRow {
-				return nil, errs.Invalidf("By default, First row merge engine can not accept DELETE/UPDATE_BEFORE records.\nYou can config 'ignore-delete' to ignore the DELETE/UPDATE_BEFORE records.")
+				return rec{}, false, errs.Invalidf("By default, First row merge engine can not accept DELETE/UPDATE_BEFORE records.\nYou can config 'ignore-delete' to ignore the DELETE/UPDATE_BEFORE records.")
 			}
 		}
-		if best == nil || m.older(best, c) == (e.kind == Deduplicate) {
-			best = c
+		if !ok || m.older(best, r) == (e.kind == Deduplicate) {
+			best, ok = r, true
 		}
 	}
-	return best, nil
+	return best, ok, nil
 }

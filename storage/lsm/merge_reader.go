@@ -2,7 +2,6 @@ package lsm
 
 import (
 	"context"
-	"io"
 
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/errs"
@@ -15,7 +14,7 @@ import (
 // and hold at most column.MaxRows rows; each is valid until the next call. The
 // reader owns the runs: they are closed with it, and here on failure.
 func NewMerge(ctx context.Context, e *Engine, l Layout, runs []RunReader, o MergeOptions) (relation.Reader, error) {
-	m, err := newMerger(e, l, runs)
+	m, err := newMerger(e, l, runs, o)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -49,7 +48,7 @@ func newReader(m *merger, e *Engine, o MergeOptions) (relation.Reader, error) {
 		m.out = r
 		return r, nil
 	}
-	r := &orderedReader{mergeReader: base}
+	r := &orderedReader{mergeReader: base, g: gatherer{inputs: make([][]*column.Vector, len(m.live))}}
 	m.out = r
 	return r, nil
 }
@@ -91,17 +90,16 @@ var insertKind = column.FromScalar(column.IntScalar(column.KindInt32, int64(Inse
 
 // fold merges the records of a key into merged; ok is false where the result
 // is a retract that is not wanted.
-func (r *mergeReader) fold(cs []*cursor) (ok bool, err error) {
-	r.m.sortByAge(cs)
-	f, err := r.folder.fold(cs)
+func (r *mergeReader) fold(rs []rec) (ok bool, err error) {
+	r.m.sortByAge(rs)
+	f, err := r.folder.fold(rs)
 	if err != nil {
 		return false, err
 	}
 	if IsRetract(f.kind) && !r.o.KeepDeletes {
 		return false, nil
 	}
-	r.merged.add(f)
-	return true, nil
+	return true, r.merged.add(f)
 }
 
 // mergedRows collects merged rows.
@@ -110,10 +108,12 @@ type mergedRows struct {
 	builders  []*column.Builder
 	seq, kind *column.Builder
 	n         int
+	// size is the length of the KindBytes values collected for each column.
+	size []int
 }
 
 func newMergedRows(e *Engine, l Layout, o MergeOptions) *mergedRows {
-	w := &mergedRows{output: l.Output}
+	w := &mergedRows{output: l.Output, size: make([]int, len(l.Output))}
 	for _, v := range l.Output {
 		w.builders = append(w.builders, schema.NewBuilder(e.table.Fields[l.Fields[v]].Type))
 	}
@@ -126,9 +126,15 @@ func newMergedRows(e *Engine, l Layout, o MergeOptions) *mergedRows {
 	return w
 }
 
-func (w *mergedRows) add(f folded) {
+func (w *mergedRows) add(f folded) error {
 	for i, v := range w.output {
-		f.row[v].appendTo(w.builders[i])
+		x := f.row[v]
+		if x.v != nil && x.v.Kind == column.KindBytes {
+			if w.size[i] += int(x.v.Ref[x.i].Len); w.size[i] > maxGatherBytes {
+				return errs.Limitf("the merged values of a column exceed %d bytes within one step of a merge", maxGatherBytes)
+			}
+		}
+		x.appendTo(w.builders[i])
 	}
 	if w.seq != nil {
 		w.seq.AppendInt(f.seq)
@@ -137,11 +143,12 @@ func (w *mergedRows) add(f folded) {
 		w.kind.AppendInt(int64(f.kind))
 	}
 	w.n++
+	return nil
 }
 
 // take returns the columns collected, and starts anew.
 func (w *mergedRows) take() (cols []*column.Vector, n int) {
-	all := w.builders
+	all := append([]*column.Builder(nil), w.builders...)
 	if w.seq != nil {
 		all = append(all, w.seq)
 	}
@@ -152,113 +159,7 @@ func (w *mergedRows) take() (cols []*column.Vector, n int) {
 		cols = append(cols, b.Finish())
 		b.Reset()
 	}
+	clear(w.size)
 	n, w.n = w.n, 0
 	return cols, n
-}
-
-// inPlaceReader hands input batches on with a selection, and merged rows in
-// batches of their own.
-type inPlaceReader struct {
-	mergeReader
-	emit []*cursor
-	sel  [column.MaxRows]uint16
-}
-
-func (r *inPlaceReader) full() bool { return r.merged != nil && r.merged.n >= column.MaxRows }
-
-func (r *inPlaceReader) lone(c *cursor, from, to int) error {
-	if c.kind == nil || r.o.KeepDeletes {
-		return nil
-	}
-	for k := from; k < to; k++ {
-		if IsRetract(c.kind[c.at(k)]) {
-			c.lost = append(c.lost, uint16(k))
-		}
-	}
-	return nil
-}
-
-func (r *inPlaceReader) group(cs []*cursor) error {
-	var winner *cursor
-	if r.folder == nil {
-		w, err := r.m.pickRow(r.e, cs)
-		if err != nil {
-			return err
-		}
-		if w != nil && (w.kind == nil || r.o.KeepDeletes || !IsRetract(w.kindAt(w.pos))) {
-			winner = w
-		}
-	} else if _, err := r.fold(cs); err != nil {
-		return err
-	}
-	for _, c := range cs {
-		if c != winner {
-			c.lost = append(c.lost, uint16(c.pos))
-		}
-	}
-	return nil
-}
-
-// Next returns the next batch.
-func (r *inPlaceReader) Next(ctx context.Context) (*column.Batch, error) {
-	for {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		for len(r.emit) > 0 {
-			c := r.emit[len(r.emit)-1]
-			r.emit = r.emit[:len(r.emit)-1]
-			if b := r.batchOf(c); b != nil {
-				return b, nil
-			}
-		}
-		if r.full() || r.done && r.merged != nil && r.merged.n > 0 {
-			cols, n := r.merged.take()
-			return &column.Batch{N: n, Cols: cols}, nil
-		}
-		if r.done {
-			return nil, io.EOF
-		}
-		if err := r.m.refill(ctx); err != nil {
-			return nil, err
-		}
-		done, err := r.m.run()
-		if err != nil {
-			return nil, err
-		}
-		r.done = done
-		r.emit = append(r.emit[:0], r.m.spent...)
-	}
-}
-
-// batchOf returns the cursor's batch without its lost rows, nil where none is left.
-func (r *inPlaceReader) batchOf(c *cursor) *column.Batch {
-	if len(c.lost) == c.n {
-		return nil
-	}
-	out := &column.Batch{N: c.b.N, Cols: r.inputColumns(c), Sel: c.b.Sel, Base: c.b.Base}
-	if len(c.lost) == 0 {
-		return out
-	}
-	sel, k := r.sel[:0], 0
-	for _, l := range c.lost {
-		sel = appendRows(sel, c, k, int(l))
-		k = int(l) + 1
-	}
-	out.Sel = appendRows(sel, c, k, c.n)
-	return out
-}
-
-// appendRows appends the vector indexes of rows [from, to).
-func appendRows(sel []uint16, c *cursor, from, to int) []uint16 {
-	if c.sel != nil {
-		return append(sel, c.sel[from:to]...)
-	}
-	n := len(sel)
-	sel = sel[:n+to-from]
-	dst := sel[n:]
-	for i := range dst {
-		dst[i] = uint16(from + i)
-	}
-	return sel
 }

@@ -34,9 +34,8 @@ func (x value) appendTo(b *column.Builder) {
 
 // folder makes one row of the records of a key.
 type folder interface {
-	// fold takes the records of a key, oldest first, each at its cursor's pos.
-	// The result is valid until the next call.
-	fold(records []*cursor) (folded, error)
+	// fold takes the records of a key, oldest first. The result is valid until the next call.
+	fold(records []rec) (folded, error)
 }
 
 // folded is the merged row of a key.

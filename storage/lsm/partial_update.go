@@ -80,7 +80,7 @@ func newPartialFolder(e *Engine, l Layout) (*partialFolder, error) {
 	return f, nil
 }
 
-func (f *partialFolder) fold(records []*cursor) (folded, error) {
+func (f *partialFolder) fold(records []rec) (folded, error) {
 	clear(f.row)
 	for _, a := range f.aggs {
 		if a != nil {
@@ -89,12 +89,12 @@ func (f *partialFolder) fold(records []*cursor) (folded, error) {
 	}
 	var seq int64
 	deleted, added, filled := false, false, false
-	for _, c := range records {
-		kind, i := c.kindAt(c.pos), c.at(c.pos)
+	for _, x := range records {
+		c, kind, i := x.c, x.kind(), x.row()
 		deleted = false
 		var err error
 		if !IsRetract(kind) {
-			seq = c.seqAt(c.pos)
+			seq = x.seq()
 			err = f.add(c, i)
 			added, filled = true, true
 		} else {
@@ -103,7 +103,7 @@ func (f *partialFolder) fold(records []*cursor) (folded, error) {
 				filled = true
 			}
 			if err == nil && !f.e.ignoreDelete {
-				seq = c.seqAt(c.pos)
+				seq = x.seq()
 				deleted, err = f.retract(c, i, kind)
 			}
 		}

@@ -12,24 +12,29 @@ import (
 // cursor walks one run. Rows are counted by k, the number among the rows that
 // count; at(k) is the vector index.
 type cursor struct {
-	run int
-	rd  RunReader
-	b   *column.Batch // nil at the end
-	n   int
-	pos int
-	// head is norm[pos].
-	head uint64
-	norm []uint64
+	run  int
+	rd   RunReader
+	b    *column.Batch // nil at the end
+	n    int
+	pos  int
 	keys []*column.Vector
 	vals []*column.Vector
+	// i64 or i32 is the key, where it is one flat integer column without nulls.
+	i64 []int64
+	i32 []int32
 	// seq and kind are indexed by at(k); seq is nil where the layout has none,
 	// kind where the batch holds no retract.
 	seq  []int64
 	kind []int32
 	sel  []uint16
-	// lost lists, ascending, the rows (k) of the batch that are not handed on
-	// in place; used by the unordered merge.
-	lost []uint16
+	// lost marks the rows (by k) that an unordered merge does not hand on in place.
+	lost bitset4k
+}
+
+// rec is a record: row k of a cursor's batch.
+type rec struct {
+	c *cursor
+	k int
 }
 
 func (c *cursor) at(k int) int {
@@ -39,18 +44,22 @@ func (c *cursor) at(k int) int {
 	return k
 }
 
-func (c *cursor) kindAt(k int) int32 {
-	if c.kind == nil {
+func (r rec) row() int { return r.c.at(r.k) }
+
+func (r rec) kind() int32 {
+	if r.c.kind == nil {
 		return Insert
 	}
-	return c.kind[c.at(k)]
+	return r.c.kind[r.row()]
 }
 
-func (c *cursor) seqAt(k int) int64 {
-	if c.seq == nil {
+func (r rec) retract() bool { return r.c.kind != nil && IsRetract(r.c.kind[r.row()]) }
+
+func (r rec) seq() int64 {
+	if r.c.seq == nil {
 		return 0
 	}
-	return c.seq[c.at(k)]
+	return r.c.seq[r.row()]
 }
 
 // load fetches the next batch with rows. The cursor's b is nil at the end of the run.
@@ -78,24 +87,24 @@ func (m *merger) take(c *cursor, b *column.Batch) error {
 	if b.N > column.MaxRows || b.Rows() > column.MaxRows {
 		return errs.Invalidf("a run's batch has %d rows, more than %d", b.N, column.MaxRows)
 	}
-	c.b, c.n, c.pos, c.sel, c.lost = b, b.Rows(), 0, b.Sel, c.lost[:0]
+	c.b, c.n, c.pos, c.sel = b, b.Rows(), 0, b.Sel
 	c.keys = pick(c.keys, b, m.layout.Keys)
 	c.vals = pick(c.vals, b, m.layout.Values)
-	if m.order == nil {
-		kinds := make([]column.Kind, len(c.keys))
+	if m.kinds == nil {
 		for i, k := range c.keys {
 			if k.Kind >= column.KindList || k.Kind == column.KindInvalid {
 				return errs.Unsupportedf("key column %d is of a kind (%d) that has no order", i, k.Kind)
 			}
-			kinds[i] = k.Kind
+			m.kinds = append(m.kinds, k.Kind)
 		}
-		m.order = newKeyOrder(kinds)
 	}
 	for i, k := range c.keys {
-		if k.Kind != m.order.kinds[i] {
-			return errs.Corruptf("key column %d has kind %d in one run and kind %d in another", i, m.order.kinds[i], k.Kind)
+		if k.Kind != m.kinds[i] {
+			return errs.Corruptf("key column %d has kind %d in one run and kind %d in another", i, m.kinds[i], k.Kind)
 		}
 	}
+	c.keys = dropValidity(c.keys)
+	c.typedKey()
 	c.seq, c.kind = nil, nil
 	if m.layout.Seq >= 0 {
 		v := column.Flatten(b.Cols[m.layout.Seq])
@@ -105,38 +114,44 @@ func (m *merger) take(c *cursor, b *column.Batch) error {
 		c.seq = v.I64
 	}
 	if m.layout.Kind >= 0 {
-		v := column.Flatten(b.Cols[m.layout.Kind])
-		if v.Kind != column.KindInt32 || v.Valid != nil && v.NullCount() > 0 {
-			return errs.Corruptf("_VALUE_KIND holds nulls or is no TINYINT")
-		}
-		retract, bad := int32(0), int32(0)
-		for _, k := range v.I32[:v.N] {
-			retract |= k & 1 // -U is 1, -D is 3
-			bad |= k &^ 3
-		}
-		if bad != 0 {
-			return errs.Corruptf("_VALUE_KIND holds a value beyond 0..3")
-		}
-		if retract != 0 {
-			c.kind = v.I32
+		if err := c.takeKinds(b.Cols[m.layout.Kind]); err != nil {
+			return err
 		}
 	}
-	if m.order.adapt(c.keys, c.at(0), c.at(c.n-1)) {
-		for _, o := range m.live {
-			if o != c && o.b != nil {
-				m.order.norms(o.norm, o.keys, o.sel)
-				o.head = o.norm[min(o.pos, o.n-1)]
+	if m.unordered {
+		clear(c.lost[:])
+		if c.kind != nil && !m.keepDeletes {
+			for k := range c.n {
+				if IsRetract(c.kind[c.at(k)]) {
+					c.lost.set(k)
+				}
 			}
 		}
 	}
-	if cap(c.norm) < c.n {
-		c.norm = make([]uint64, column.MaxRows)
+	return nil
+}
+
+// takeKinds sets kind, and leaves it nil where the vector holds no retract.
+func (c *cursor) takeKinds(v *column.Vector) error {
+	if v.Kind != column.KindInt32 || v.Valid != nil && v.NullCount() > 0 {
+		return errs.Corruptf("_VALUE_KIND holds nulls or is no TINYINT")
 	}
-	c.norm = c.norm[:c.n]
-	if !m.order.norms(c.norm, c.keys, c.sel) {
-		return errs.Corruptf("a sorted run is not in key order")
+	values := v.I32
+	if v.Dict != nil {
+		values = v.Dict.I32[:v.Dict.N]
+	} else {
+		values = values[:v.N]
 	}
-	c.head = c.norm[0]
+	var all int32
+	for _, k := range values {
+		all |= k
+	}
+	if all&^3 != 0 {
+		return errs.Corruptf("_VALUE_KIND holds a value beyond 0..3")
+	}
+	if all&1 != 0 { // -U is 1, -D is 3
+		c.kind = column.Flatten(v).I32
+	}
 	return nil
 }
 
@@ -146,4 +161,16 @@ func pick(dst []*column.Vector, b *column.Batch, cols []int) []*column.Vector {
 		dst = append(dst, b.Cols[i])
 	}
 	return dst
+}
+
+// dropValidity takes the validity bitmap off key vectors that hold no null.
+func dropValidity(keys []*column.Vector) []*column.Vector {
+	for i, v := range keys {
+		if v.Valid != nil && v.NullCount() == 0 {
+			w := *v
+			w.Valid = nil
+			keys[i] = &w
+		}
+	}
+	return keys
 }

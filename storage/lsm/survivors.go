@@ -108,12 +108,13 @@ func Survivors(ctx context.Context, e *Engine, l Layout, runs []RunReader, o Mer
 	if !e.PicksRows() {
 		return nil, errs.Invalidf("merge engine '%s' makes rows of its own, it has no survivors", e.kind)
 	}
-	m, err := newMerger(e, l, runs)
+	o.Unordered = true
+	m, err := newMerger(e, l, runs, o)
 	if err != nil {
 		return nil, err
 	}
-	s := &survivorSink{m: m, e: e, keep: o.KeepDeletes, sets: make([]Bitset, len(runs))}
-	m.out = s
+	m.out = &inPlaceReader{mergeReader: mergeReader{m: m, e: e, o: o}}
+	sets := make([]Bitset, len(runs))
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -121,55 +122,47 @@ func Survivors(ctx context.Context, e *Engine, l Layout, runs []RunReader, o Mer
 		if err := m.refill(ctx); err != nil {
 			return nil, err
 		}
-		for _, c := range m.ready {
-			top := c.b.Base + int64(c.b.N)
-			if c.b.Base < 0 || top > maxPosition {
-				return nil, errs.Limitf("a run has rows at positions beyond %d", maxPosition)
-			}
-			s.sets[c.run].grow(top)
-		}
-		done, err := m.run()
+		done, err := m.round()
 		if err != nil {
 			return nil, err
 		}
 		if done {
-			return s.sets, nil
+			return sets, nil
+		}
+		for _, c := range m.spent {
+			top := c.b.Base + int64(c.b.N)
+			if c.b.Base < 0 || top > maxPosition {
+				return nil, errs.Limitf("a run has rows at positions beyond %d", maxPosition)
+			}
+			sets[c.run].grow(top)
+			sets[c.run].keep(c)
 		}
 	}
 }
 
-type survivorSink struct {
-	m    *merger
-	e    *Engine
-	keep bool
-	sets []Bitset
-}
-
-func (s *survivorSink) full() bool { return false }
-
-func (s *survivorSink) lone(c *cursor, from, to int) error {
-	set := s.sets[c.run]
-	if c.sel == nil && (c.kind == nil || s.keep) {
-		set.setRange(c.b.Base+int64(from), c.b.Base+int64(to))
-		return nil
+// keep adds the positions of the cursor's rows that are not lost; the set has room for them.
+func (b Bitset) keep(c *cursor) {
+	if c.sel == nil && c.lost.count(c.n) == 0 {
+		b.setRange(c.b.Base, c.b.Base+int64(c.n))
+		return
 	}
-	for k := from; k < to; k++ {
-		if i := c.at(k); s.keep || c.kind == nil || !IsRetract(c.kind[i]) {
-			pos := c.b.Base + int64(i)
-			set[pos>>6] |= 1 << (uint(pos) & 63)
+	for from := 0; from < c.n; from += 64 {
+		keep := ^c.lost[from>>6]
+		if n := c.n - from; n < 64 {
+			keep &= 1<<uint(n) - 1
+		}
+		if c.sel == nil {
+			pos := c.b.Base + int64(from)
+			w, s := pos>>6, uint(pos)&63
+			b[w] |= keep << s
+			if over := keep >> (64 - s); over != 0 {
+				b[w+1] |= over
+			}
+			continue
+		}
+		for ; keep != 0; keep &= keep - 1 {
+			pos := c.b.Base + int64(c.sel[from+bits.TrailingZeros64(keep)])
+			b[pos>>6] |= 1 << (uint(pos) & 63)
 		}
 	}
-	return nil
-}
-
-func (s *survivorSink) group(cs []*cursor) error {
-	w, err := s.m.pickRow(s.e, cs)
-	if err != nil || w == nil {
-		return err
-	}
-	if w.kind == nil || s.keep || !IsRetract(w.kindAt(w.pos)) {
-		pos := w.b.Base + int64(w.at(w.pos))
-		s.sets[w.run][pos>>6] |= 1 << (uint(pos) & 63)
-	}
-	return nil
 }
