@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"math"
 	"math/bits"
 	"time"
 
@@ -140,10 +141,7 @@ func (c *batchColumn) appendText(dst []byte, i int) []byte {
 		r := c.val.Ref[i]
 		return appendLenencString(dst, c.val.Data[r.Off:r.Off+r.Len])
 	case opFloat64:
-		at := len(dst)
-		dst = types.AppendFloat64(append(dst, 0), c.val.F64[i])
-		dst[at] = byte(len(dst) - at - 1)
-		return dst
+		return appendDoubleCell(dst, c.val.F64[i])
 	case opFloat32:
 		at := len(dst)
 		dst = types.AppendFloat32(append(dst, 0), c.val.F32[i])
@@ -282,6 +280,39 @@ func appendDecimalCell(dst []byte, v int64, scale int) []byte {
 	copy(b, b[1:n-scale+1])
 	b[n-scale] = '.'
 	return dst
+}
+
+// maxShortDouble bounds the magnitude below which four decimals leave at most 15 digits.
+const maxShortDouble = 1e11
+
+// appendDoubleCell appends a double. Most doubles of real tables have few
+// decimals: where v/10^k with at most 15 digits is the double again, its
+// digits are the shortest text, and cheaper to make than by the general way.
+func appendDoubleCell(dst []byte, f float64) []byte {
+	if f != 0 && f < maxShortDouble && f > -maxShortDouble {
+		if v := int64(f); float64(v) == f {
+			return appendIntCell(dst, v)
+		}
+		if v := int64(math.Round(f * 100)); float64(v)/100 == f {
+			if v%10 == 0 {
+				return appendDecimalCell(dst, v/10, 1)
+			}
+			return appendDecimalCell(dst, v, 2)
+		}
+		if v := int64(math.Round(f * 10000)); float64(v)/10000 == f {
+			if v%10 == 0 {
+				return appendDecimalCell(dst, v/10, 3)
+			}
+			return appendDecimalCell(dst, v, 4)
+		}
+	}
+	at := len(dst)
+	dst = types.AppendFloat64(append(dst, 0), f)
+	if n := len(dst) - at - 1; n < 0xfb {
+		dst[at] = byte(n)
+		return dst
+	}
+	return appendLater(dst[:at], func(dst []byte) []byte { return types.AppendFloat64(dst, f) })
 }
 
 const (

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	gsql "github.com/dolthub/go-mysql-server/sql"
@@ -170,10 +171,21 @@ func (it *fakeIter) Next(ctx *gsql.Context) (*column.Batch, error) {
 	if it.f.kind == "slow" {
 		n = 1
 	}
-	b := fakeBatch(it.f.kind, it.done, n)
+	var b *column.Batch
+	if it.f.kind == "four" {
+		// The same rows again and again: making them would cost more than sending them.
+		b = &column.Batch{N: n}
+		for _, v := range fourBatch().Cols {
+			b.Cols = append(b.Cols, column.Slice(v, 0, n))
+		}
+	} else {
+		b = fakeBatch(it.f.kind, it.done, n)
+	}
 	it.done += int64(n)
 	return b, nil
 }
+
+var fourBatch = sync.OnceValue(func() *column.Batch { return fakeBatch("four", 1000000, column.MaxRows) })
 
 // fakeBatch makes rows [from, from+n) of a kind.
 func fakeBatch(kind string, from int64, n int) *column.Batch {
