@@ -3,8 +3,6 @@ package orc
 // Limits. A file beyond one of them is refused as corrupt, or with errs.Limit
 // where an honest file could get there.
 const (
-	// maxPostscriptBytes is given by the format: its length is one byte.
-	maxPostscriptBytes = 255
 	// tailReadBytes is read from the end of a file at once; footers beyond it
 	// cost a second read.
 	tailReadBytes = 16 << 10

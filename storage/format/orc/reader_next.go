@@ -60,10 +60,11 @@ func (f *file) Read(ctx context.Context, opts format.ReadOptions) (format.Reader
 		r.slots[i] = len(root.kids)
 		root.kids = append(root.kids, kid)
 	}
+	r.batchRows = column.MaxRows
 	if len(root.kids) > 0 {
 		r.root = root
+		r.batchRows = f.rowsPerBatch(root)
 	}
-	r.batchRows = f.rowsPerBatch(r.root)
 	r.skip = newSkipper(r)
 	return r, nil
 }

@@ -12,8 +12,6 @@ const (
 	// maxRunBytes is more than the longest run: a patched one of 512 values of
 	// 64 bits with base, header and 31 patches.
 	maxRunBytes = 4 + 8 + maxRunValues*8 + 31*8 + 8
-	// maxVarint64 is the length of the longest 64-bit varint.
-	maxVarint64 = 10
 )
 
 var errRun = errors.New("a malformed run of integers")

@@ -167,7 +167,7 @@ func (s *skipper) testsEquality(i int) bool {
 // rowsPerBatch returns how many rows a batch is to have so that it is of
 // moderate size, going by the lengths of values that the file's statistics tell.
 func (f *file) rowsPerBatch(root columnReader) int {
-	if root == nil || f.footer.rows == 0 {
+	if f.footer.rows == 0 {
 		return column.MaxRows
 	}
 	total := 0.0
