@@ -426,7 +426,7 @@ func ListJSON(list []string) string {
 	return string(b.buf)
 }
 
-// JSON returns the content of s's schema file, in the form of Java's writer.
+// JSON returns the content of s's schema file, members in the order of Java's writer.
 func (s *TableSchema) JSON() []byte {
 	var b jsonWriter
 	b.raw(`{"version":`).int(int64(s.Version)).raw(`,"id":`).int(s.ID).raw(`,"fields":`).fields(s.Fields)

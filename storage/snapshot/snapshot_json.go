@@ -308,7 +308,7 @@ func (w *marshal) quote(s string) {
 	w.buf = append(w.buf, bytes.TrimRight(b.Bytes(), "\n")...)
 }
 
-// JSON returns the content of s's file, in the form of Java's writer.
+// JSON returns the content of s's file, members in the order of Java's writer.
 func (s *Snapshot) JSON() []byte {
 	var w marshal
 	s.write(&w)
