@@ -103,6 +103,7 @@ func (m *merger) refill(ctx context.Context) error {
 
 // round merges one round; done says that all runs have ended. Cursors must have been refilled.
 func (m *merger) round() (done bool, err error) {
+	m.parts = m.parts[:0]
 	if len(m.live) == 0 {
 		return true, nil
 	}
@@ -113,7 +114,6 @@ func (m *merger) round() (done bool, err error) {
 			bound = c
 		}
 	}
-	m.parts = m.parts[:0]
 	for _, c := range m.live {
 		if c != bound && compareKeys(c, c.pos, bound, bound.n-1) > 0 {
 			continue
@@ -189,6 +189,10 @@ func (m *merger) walk(merged []*part, base *part) error {
 	if base != nil {
 		at = base.from
 	}
+	if m.unordered && base == nil && len(keys) > 0 {
+		// Only keys that repeat matter: skip the others in a tight loop.
+		return m.walkRepeats(merged)
+	}
 	for i := 0; i < len(keys); {
 		first := recOf(merged, tags[i])
 		j := i + 1
@@ -233,6 +237,32 @@ func (m *merger) walk(merged []*part, base *part) error {
 	}
 	if base != nil {
 		return m.lone(base.c, at, base.to)
+	}
+	return nil
+}
+
+// walkRepeats is walk for an unordered merge without base.
+func (m *merger) walkRepeats(merged []*part) error {
+	keys, tags := m.list.keys, m.list.tags
+	for i := 1; i < len(keys); i++ {
+		if keys[i] != keys[i-1] {
+			continue
+		}
+		first := recOf(merged, tags[i-1])
+		m.group = append(m.group[:0], first)
+		for ; i < len(keys) && keys[i] == keys[i-1]; i++ {
+			r := recOf(merged, tags[i])
+			if !m.norm.exact && compareKeys(first.c, first.k, r.c, r.k) != 0 {
+				break
+			}
+			m.group = append(m.group, r)
+		}
+		if len(m.group) > 1 {
+			if err := m.groups(m.group); err != nil {
+				return err
+			}
+			i--
+		}
 	}
 	return nil
 }

@@ -12,9 +12,8 @@ const maxGatherBytes = 1<<32 - 1
 // columns from batch to batch.
 type gatherer struct {
 	cols []gathered
-	srcs []source
-	// inputs caches each cursor's columns for the present batch, by run.
-	inputs [][]*column.Vector
+	// srcs are the vectors of one column by source, nil for sources without a segment.
+	srcs []*column.Vector
 }
 
 // gathered is the memory of an output column.
@@ -31,41 +30,26 @@ type gathered struct {
 	valid []uint64
 }
 
-// source is a segment's vector.
-type source struct {
-	v       *column.Vector
-	from, n int
-	sel     []uint16 // rows sel[from:from+n] where not nil
-}
-
-func (g *gatherer) gather(r *orderedReader, segs []segment, n int) ([]*column.Vector, error) {
-	width := len(r.taken)
-	for i := range g.inputs {
-		g.inputs[i] = g.inputs[i][:0]
-	}
-	for _, s := range segs {
-		if s.c != nil && len(g.inputs[s.c.run]) == 0 {
-			in := r.inputColumns(s.c)
-			g.inputs[s.c.run] = append(g.inputs[s.c.run], in...)
-			width = len(in)
-		}
-	}
+// gather copies the rows of segs, n in all, from the inputs (columns by source).
+func (g *gatherer) gather(inputs [][]*column.Vector, segs []segment, n int) ([]*column.Vector, error) {
+	width := len(inputs[segs[0].src])
 	if g.cols == nil {
 		g.cols = make([]gathered, width)
+		g.srcs = make([]*column.Vector, len(inputs))
+	}
+	used := make([]bool, len(inputs))
+	for _, s := range segs {
+		used[s.src] = true
 	}
 	out := make([]*column.Vector, width)
 	for j := range out {
-		g.srcs = g.srcs[:0]
-		for _, s := range segs {
-			src := source{from: s.from, n: s.n}
-			if s.c == nil {
-				src.v = r.taken[j]
-			} else {
-				src.v, src.sel = g.inputs[s.c.run][j], s.c.sel
+		for s := range inputs {
+			g.srcs[s] = nil
+			if used[s] {
+				g.srcs[s] = inputs[s][j]
 			}
-			g.srcs = append(g.srcs, src)
 		}
-		v, err := g.cols[j].column(g.srcs, n)
+		v, err := g.cols[j].column(g.srcs, segs, n)
 		if err != nil {
 			return nil, err
 		}
@@ -74,79 +58,75 @@ func (g *gatherer) gather(r *orderedReader, segs []segment, n int) ([]*column.Ve
 	return out, nil
 }
 
-// column concatenates the sources.
-func (m *gathered) column(srcs []source, n int) (*column.Vector, error) {
-	first := srcs[0].v
+// column concatenates the segments of one column. srcs may be changed.
+func (m *gathered) column(srcs []*column.Vector, segs []segment, n int) (*column.Vector, error) {
+	first := srcs[segs[0].src]
 	out := &column.Vector{Kind: first.Kind, N: n}
 	if first.Kind >= column.KindList {
 		b := column.NewBuilderLike(first)
-		for _, s := range srcs {
-			if s.sel != nil {
-				for _, i := range s.sel[s.from : s.from+s.n] {
-					b.Append(s.v, int(i))
-				}
-				continue
-			}
-			b.AppendRange(s.v, s.from, s.from+s.n)
+		for _, s := range segs {
+			b.AppendRange(srcs[s.src], s.from, s.from+s.n)
 		}
 		return b.Finish(), nil
 	}
-	nulls, oneDict, sub := false, first.Dict, false
-	for _, s := range srcs {
-		nulls = nulls || s.v.Valid != nil
-		if s.v.Dict != oneDict {
-			oneDict = nil
+	nulls, dict, sub := false, first.Dict, false
+	for _, v := range srcs {
+		if v != nil {
+			nulls = nulls || v.Valid != nil
+			if v.Dict != dict {
+				dict = nil
+			}
 		}
-		d := s.v
-		if d.Dict != nil {
-			d = d.Dict
-		}
-		sub = sub || d.Sub != nil
 	}
 	if nulls {
-		out.Valid = m.validity(srcs, n)
+		m.valid = validity(m.valid, srcs, segs, n)
+		out.Valid = m.valid
 	}
-	if oneDict != nil {
-		m.codes = concat(m.codes, srcs, n, func(v *column.Vector) []uint32 { return v.Codes })
-		out.Codes, out.Dict = m.codes, oneDict
+	if dict != nil {
+		m.codes = concat(m.codes, srcs, segs, n, func(v *column.Vector) []uint32 { return v.Codes })
+		out.Codes, out.Dict = m.codes, dict
 		return out, nil
+	}
+	for i, v := range srcs {
+		if v != nil {
+			srcs[i] = column.Flatten(v)
+			sub = sub || srcs[i].Sub != nil
+		}
 	}
 	switch first.Kind {
 	case column.KindInt32:
-		m.i32 = concatValues(m.i32, srcs, n, func(v *column.Vector) []int32 { return v.I32 })
+		m.i32 = concat(m.i32, srcs, segs, n, func(v *column.Vector) []int32 { return v.I32 })
 		out.I32 = m.i32
 	case column.KindInt64, column.KindTimestamp:
-		m.i64 = concatValues(m.i64, srcs, n, func(v *column.Vector) []int64 { return v.I64 })
+		m.i64 = concat(m.i64, srcs, segs, n, func(v *column.Vector) []int64 { return v.I64 })
 		out.I64 = m.i64
 		if sub {
-			m.sub = concatValues(m.sub, srcs, n, func(v *column.Vector) []uint16 {
+			m.sub = concat(m.sub, srcs, segs, n, func(v *column.Vector) []uint16 {
 				if v.Sub == nil {
-					return noSub[:v.N]
+					return make([]uint16, v.N)
 				}
 				return v.Sub
 			})
 			out.Sub = m.sub
 		}
 	case column.KindInt128:
-		m.i128 = concatValues(m.i128, srcs, n, func(v *column.Vector) []column.Int128 { return v.I128 })
+		m.i128 = concat(m.i128, srcs, segs, n, func(v *column.Vector) []column.Int128 { return v.I128 })
 		out.I128 = m.i128
 	case column.KindFloat32:
-		m.f32 = concatValues(m.f32, srcs, n, func(v *column.Vector) []float32 { return v.F32 })
+		m.f32 = concat(m.f32, srcs, segs, n, func(v *column.Vector) []float32 { return v.F32 })
 		out.F32 = m.f32
 	case column.KindFloat64:
-		m.f64 = concatValues(m.f64, srcs, n, func(v *column.Vector) []float64 { return v.F64 })
+		m.f64 = concat(m.f64, srcs, segs, n, func(v *column.Vector) []float64 { return v.F64 })
 		out.F64 = m.f64
 	case column.KindBytes:
-		m.ref = concatValues(m.ref, srcs, n, func(v *column.Vector) []column.Ref { return v.Ref })
-		if err := m.copyData(srcs, out.Valid); err != nil {
+		m.ref = concat(m.ref, srcs, segs, n, func(v *column.Vector) []column.Ref { return v.Ref })
+		if err := m.copyData(srcs, segs, out.Valid); err != nil {
 			return nil, err
 		}
 		out.Ref, out.Data = m.ref, m.data
 	}
 	return out, nil
 }
-
-var noSub [column.MaxRows]uint16
 
 // resize returns dst with length n, growing it where needed.
 func resize[T any](dst []T, n int) []T {
@@ -156,67 +136,32 @@ func resize[T any](dst []T, n int) []T {
 	return dst[:n]
 }
 
-// concat copies the sources' slices that get returns, without regard to dictionaries.
-func concat[T any](dst []T, srcs []source, n int, get func(*column.Vector) []T) []T {
-	dst = resize(dst, n)
-	at := 0
-	for _, s := range srcs {
-		values := get(s.v)
-		if s.sel != nil {
-			for k, i := range s.sel[s.from : s.from+s.n] {
-				dst[at+k] = values[i]
-			}
-		} else if s.n == 1 {
-			dst[at] = values[s.from]
-		} else {
-			copy(dst[at:at+s.n], values[s.from:s.from+s.n])
+// concat copies the segments of the sources' slices.
+func concat[T any](dst []T, srcs []*column.Vector, segs []segment, n int, get func(*column.Vector) []T) []T {
+	values := make([][]T, len(srcs))
+	for i, v := range srcs {
+		if v != nil {
+			values[i] = get(v)
 		}
-		at += s.n
 	}
-	return dst
-}
-
-// concatValues copies the sources' values, resolving dictionaries.
-func concatValues[T any](dst []T, srcs []source, n int, get func(*column.Vector) []T) []T {
 	dst = resize(dst, n)
 	at := 0
-	for _, s := range srcs {
-		d := dst[at : at+s.n]
-		at += s.n
-		if s.v.Dict != nil {
-			values := get(s.v.Dict)
-			for k := range d {
-				i := s.from + k
-				if s.sel != nil {
-					i = int(s.sel[i])
-				}
-				d[k] = values[s.v.Codes[i]]
-			}
+	for _, s := range segs {
+		if s.n == 1 {
+			dst[at] = values[s.src][s.from]
+			at++
 			continue
 		}
-		values := get(s.v)
-		switch {
-		case s.sel != nil:
-			for k, i := range s.sel[s.from : s.from+s.n] {
-				d[k] = values[i]
-			}
-		case s.n == 1:
-			d[0] = values[s.from]
-		default:
-			copy(d, values[s.from:s.from+s.n])
-		}
+		at += copy(dst[at:], values[s.src][s.from:s.from+s.n])
 	}
 	return dst
 }
 
 // copyData copies the bytes that m.ref points to in the sources into m.data, and moves the refs.
-func (m *gathered) copyData(srcs []source, valid []uint64) error {
+func (m *gathered) copyData(srcs []*column.Vector, segs []segment, valid []uint64) error {
 	data, at, total := m.data[:0], 0, 0
-	for _, s := range srcs {
-		from := s.v.Data
-		if s.v.Dict != nil {
-			from = s.v.Dict.Data
-		}
+	for _, s := range segs {
+		from := srcs[s.src].Data
 		for k := at; k < at+s.n; k++ {
 			r := m.ref[k]
 			if valid != nil && valid[k>>6]>>(uint(k)&63)&1 == 0 {
@@ -237,24 +182,21 @@ func (m *gathered) copyData(srcs []source, valid []uint64) error {
 }
 
 // validity concatenates the sources' validity bitmaps.
-func (m *gathered) validity(srcs []source, n int) []uint64 {
-	words := (n + 63) / 64
-	m.valid = resize(m.valid, words)
-	clear(m.valid)
+func validity(dst []uint64, srcs []*column.Vector, segs []segment, n int) []uint64 {
+	dst = resize(dst, (n+63)/64)
+	clear(dst)
 	at := 0
-	for _, s := range srcs {
+	for _, s := range segs {
+		valid := srcs[s.src].Valid
 		for k := range s.n {
 			i := s.from + k
-			if s.sel != nil {
-				i = int(s.sel[i])
-			}
 			bit := uint64(1)
-			if s.v.Valid != nil {
-				bit = s.v.Valid[i>>6] >> (uint(i) & 63) & 1
+			if valid != nil {
+				bit = valid[i>>6] >> (uint(i) & 63) & 1
 			}
-			m.valid[(at+k)>>6] |= bit << (uint(at+k) & 63)
+			dst[(at+k)>>6] |= bit << (uint(at+k) & 63)
 		}
 		at += s.n
 	}
-	return m.valid
+	return dst
 }

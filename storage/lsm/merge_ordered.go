@@ -11,10 +11,10 @@ import (
 // a slice of its batch and does not copy.
 const sliceRows = 512
 
-// segment is a stretch of the ordered output: rows [from, from+n) of a
-// cursor's batch (by k), or of the merged rows where c is nil.
+// segment is a stretch of the ordered output: rows [from, from+n) of the
+// batch of run src, or of the merged rows where src is the number of runs.
 type segment struct {
-	c       *cursor
+	src     int
 	from, n int
 }
 
@@ -22,29 +22,34 @@ type segment struct {
 type orderedReader struct {
 	mergeReader
 	segs []segment
-	// taken are the merged rows that segs refer to, once taken from merged.
-	taken []*column.Vector
-	g     gatherer
+	// inputs are the result's columns by source: those of the runs' batches,
+	// and last the merged rows that segs refer to.
+	inputs [][]*column.Vector
+	g      gatherer
 }
 
-func (r *orderedReader) push(c *cursor, from, n int) {
+func newOrderedReader(base mergeReader) *orderedReader {
+	return &orderedReader{mergeReader: base, inputs: make([][]*column.Vector, len(base.m.live)+1)}
+}
+
+func (r *orderedReader) push(src, from, n int) {
 	if l := len(r.segs); l > 0 {
-		if s := &r.segs[l-1]; s.c == c && s.from+s.n == from {
+		if s := &r.segs[l-1]; s.src == src && s.from+s.n == from {
 			s.n += n
 			return
 		}
 	}
-	r.segs = append(r.segs, segment{c, from, n})
+	r.segs = append(r.segs, segment{src, from, n})
 }
 
 func (r *orderedReader) lone(c *cursor, from, to int) error {
-	if c.kind == nil || r.o.KeepDeletes {
-		r.push(c, from, to-from)
+	if c.sel == nil && (c.kind == nil || r.o.KeepDeletes) {
+		r.push(c.run, from, to-from)
 		return nil
 	}
 	for k := from; k < to; k++ {
-		if !IsRetract(c.kind[c.at(k)]) {
-			r.push(c, k, 1)
+		if i := c.at(k); c.kind == nil || r.o.KeepDeletes || !IsRetract(c.kind[i]) {
+			r.push(c.run, i, 1)
 		}
 	}
 	return nil
@@ -55,7 +60,7 @@ func (r *orderedReader) group(rs []rec) error {
 		at := r.merged.n
 		ok, err := r.fold(rs)
 		if err == nil && ok {
-			r.push(nil, at, 1)
+			r.push(len(r.inputs)-1, at, 1)
 		}
 		return err
 	}
@@ -64,7 +69,7 @@ func (r *orderedReader) group(rs []rec) error {
 		return err
 	}
 	if r.o.KeepDeletes || !w.retract() {
-		r.push(w.c, w.k, 1)
+		r.push(w.c.run, w.row(), 1)
 	}
 	return nil
 }
@@ -89,46 +94,52 @@ func (r *orderedReader) Next(ctx context.Context) (*column.Batch, error) {
 			return nil, err
 		}
 		r.done = done
-		r.taken = nil
+		for _, p := range r.m.parts {
+			r.inputs[p.c.run] = append(r.inputs[p.c.run][:0], r.inputColumns(p.c)...)
+		}
 		if r.merged != nil && r.merged.n > 0 {
-			r.taken, _ = r.merged.take()
+			r.inputs[len(r.inputs)-1], _ = r.merged.take()
 		}
 	}
 }
 
 // batch hands on the first segments: a long one as a slice, else as many as fit, copied.
 func (r *orderedReader) batch() (*column.Batch, error) {
-	first := r.segs[0]
-	if first.c != nil && first.c.sel == nil && first.n >= sliceRows {
-		r.drop(1)
-		b := &column.Batch{N: first.n}
-		for _, v := range r.inputColumns(first.c) {
-			b.Cols = append(b.Cols, column.Slice(v, first.from, first.from+first.n))
+	if s := r.segs[0]; s.n >= sliceRows {
+		n := min(s.n, column.MaxRows)
+		b := &column.Batch{N: n}
+		for _, v := range r.inputs[s.src] {
+			b.Cols = append(b.Cols, column.Slice(v, s.from, s.from+n))
+		}
+		if n < s.n {
+			r.segs[0] = segment{s.src, s.from + n, s.n - n}
+		} else {
+			r.drop(1)
 		}
 		return b, nil
 	}
 	n, end := 0, 0
-	var cut segment
+	var rest segment
 	for end < len(r.segs) && n < column.MaxRows {
 		s := &r.segs[end]
-		if end > 0 && s.c != nil && s.c.sel == nil && s.n >= sliceRows {
+		if end > 0 && s.n >= sliceRows {
 			break
 		}
 		if n+s.n > column.MaxRows {
 			take := column.MaxRows - n
-			cut = segment{s.c, s.from + take, s.n - take}
+			rest = segment{s.src, s.from + take, s.n - take}
 			s.n = take
 		}
 		n += s.n
 		end++
 	}
-	cols, err := r.g.gather(r, r.segs[:end], n)
+	cols, err := r.g.gather(r.inputs, r.segs[:end], n)
 	if err != nil {
 		return nil, err
 	}
-	if cut.n > 0 {
+	if rest.n > 0 {
 		end--
-		r.segs[end] = cut
+		r.segs[end] = rest
 	}
 	r.drop(end)
 	return &column.Batch{N: n, Cols: cols}, nil

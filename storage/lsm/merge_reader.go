@@ -48,7 +48,7 @@ func newReader(m *merger, e *Engine, o MergeOptions) (relation.Reader, error) {
 		m.out = r
 		return r, nil
 	}
-	r := &orderedReader{mergeReader: base, g: gatherer{inputs: make([][]*column.Vector, len(m.live))}}
+	r := newOrderedReader(base)
 	m.out = r
 	return r, nil
 }
