@@ -19,11 +19,11 @@ func TestDeduplicateRandom(t *testing.T) {
 			for _, nruns := range []int{1, 2, 3, 7} {
 				t.Run(fmt.Sprintf("%s/%v/%d", name, nullKeys, nruns), func(t *testing.T) {
 					rnd := rand.New(rand.NewSource(int64(nruns)))
-					for range 3 {
+					for range 2 {
 						ignore := rnd.Intn(2) == 0
 						opts := map[string]string{"deduplicate.ignore-delete": fmt.Sprint(ignore)}
 						span := []int{8, 300, 5000}[rnd.Intn(3)]
-						c := setup(rnd, keys, []*schema.Type{tString, tInt, tTS, tDecimal(30, 0)}, nruns, 200, span, allKinds, nullKeys, opts)
+						c := setup(rnd, keys, []*schema.Type{tString, tInt, tTS, tDecimal(30, 0)}, nruns, 120, span, allKinds, nullKeys, opts)
 						var seqVals []int
 						desc := false
 						if rnd.Intn(2) == 0 {
@@ -43,7 +43,7 @@ func TestDeduplicateRandom(t *testing.T) {
 
 func TestDeduplicateLong(t *testing.T) {
 	rnd := rand.New(rand.NewSource(5))
-	for _, spans := range [][2]int{{9000, 1 << 20}, {9000, 9000}} {
+	for _, spans := range [][2]int{{5000, 1 << 20}, {5000, 5000}} {
 		c := setup(rnd, []*schema.Type{tBig}, []*schema.Type{tString, tDouble}, 3, spans[0], spans[1], addKinds, false, nil)
 		c.runs[1] = c.runs[1][:50]
 		c.check(t, rnd, modelDeduplicate(groupRecords(c.runs, nil, false), false))
