@@ -9,6 +9,37 @@ import (
 // The kernels write the matching rows of sel to out, which is as long as sel
 // and may be sel itself, and return how many there are. Rows are not null.
 
+// isDense reports whether sel lists the rows 0, 1, 2, … of the Selector's own
+// list of all rows, so that values can be gone through in order.
+func (s *Selector) isDense(sel []uint16) bool {
+	return len(sel) > 0 && &sel[0] == &s.all[0]
+}
+
+func denseCodes(mask []uint8, codes []uint32, out []uint16) int {
+	k := 0
+	out = out[:len(codes)]
+	for i, c := range codes {
+		out[k] = uint16(i)
+		k += int(mask[c])
+	}
+	return k
+}
+
+// denseRange is selectRange for all rows.
+func denseRange[T int32 | int64](vals []T, lo, hi int64, out []uint16) int {
+	if lo > hi {
+		return 0
+	}
+	k := 0
+	span := uint64(hi) - uint64(lo)
+	out = out[:len(vals)]
+	for i, x := range vals {
+		out[k] = uint16(i)
+		k += b2i(uint64(int64(x))-uint64(lo) <= span)
+	}
+	return k
+}
+
 func selectCodes(mask []uint8, codes []uint32, sel, out []uint16) int {
 	k := 0
 	for _, i := range sel {

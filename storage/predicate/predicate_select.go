@@ -7,7 +7,8 @@ import (
 )
 
 // Selector evaluates a predicate on batches. It keeps what it learnt of
-// dictionaries between batches; it is not safe for concurrent use.
+// dictionaries between batches, by their address: a dictionary vector must not
+// be changed once it has been handed out. A Selector is not safe for concurrent use.
 //
 // The rows it selects are those for which Matches is true, except that
 // floating point zeros of both signs count as equal where equality selects,
@@ -237,7 +238,7 @@ func compileLeaf(l *Leaf) selector {
 	return s
 }
 
-func (l *leafSelector) run(_ *Selector, b *column.Batch, sel, out []uint16) []uint16 {
+func (l *leafSelector) run(s *Selector, b *column.Batch, sel, out []uint16) []uint16 {
 	if l.leaf.Column < 0 || l.leaf.Column >= len(b.Cols) {
 		return append(out, sel...)
 	}
@@ -266,12 +267,19 @@ func (l *leafSelector) run(_ *Selector, b *column.Batch, sel, out []uint16) []ui
 			return selectNulls(v, sel, out[:0], false)
 		case v.Valid != nil:
 			return out[:selectCodesValid(l.mask, v.Codes, v.Valid, sel, out)]
+		case s.isDense(sel):
+			return out[:denseCodes(l.mask, v.Codes[:n], out)]
 		}
 		return out[:selectCodes(l.mask, v.Codes, sel, out)]
 	}
-	if v.Valid != nil {
+	switch {
+	case v.Valid != nil:
 		out = selectNulls(v, sel, out[:0], false)
 		sel = out
+	case l.isRange && s.isDense(sel) && v.Kind == column.KindInt32:
+		return out[:denseRange(v.I32[:n], l.lo, l.hi, out)]
+	case l.isRange && s.isDense(sel) && v.Kind == column.KindInt64:
+		return out[:denseRange(v.I64[:n], l.lo, l.hi, out)]
 	}
 	return out[:l.flat(v, sel, out)]
 }

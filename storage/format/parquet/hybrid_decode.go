@@ -3,7 +3,10 @@ package parquet
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"math/bits"
+	"slices"
+	"unsafe"
 
 	"github.com/parquet-go/bitpack"
 )
@@ -278,16 +281,35 @@ func unpackScalar(dst []uint32, run []byte, pos int, width uint) {
 	}
 }
 
-// maxCode returns the greatest of codes.
-func maxCode(codes []uint32) uint32 {
-	var a, b, c, d uint32
-	i := 0
-	for ; i+4 <= len(codes); i += 4 {
-		q := codes[i : i+4 : i+4]
-		a, b, c, d = max(a, q[0]), max(b, q[1]), max(c, q[2]), max(d, q[3])
+// codesBelow reports whether every code is below limit.
+func codesBelow(codes []uint32, limit int) bool {
+	if uint64(limit) >= 1<<31 {
+		return slices.Max(codes) < uint32(min(uint64(limit), math.MaxUint32))
 	}
-	for ; i < len(codes); i++ {
-		a = max(a, codes[i])
+	// Two codes a step: adding makes bit 31 of each half a sign that its code
+	// is too great. Codes with that bit of their own are caught as well.
+	add := uint64(1<<31-limit) * (1<<32 + 1)
+	var over uint64
+	if canView && len(codes) >= 8 {
+		pairs := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(codes))), len(codes)/2)
+		codes = codes[len(pairs)*2:]
+		for len(pairs) >= 4 {
+			q := pairs[:4:4]
+			over |= (q[0]&lowHalves + add) | (q[1]&lowHalves + add) | (q[2]&lowHalves + add) | (q[3]&lowHalves + add) | q[0] | q[1] | q[2] | q[3]
+			pairs = pairs[4:]
+		}
+		for _, p := range pairs {
+			over |= (p&lowHalves + add) | p
+		}
 	}
-	return max(a, b, c, d)
+	for _, c := range codes {
+		p := uint64(c)
+		over |= (p&lowHalves + add) | p
+	}
+	return over&signHalves == 0
 }
+
+const (
+	lowHalves  = 0x7fffffff7fffffff
+	signHalves = 0x8000000080000000
+)

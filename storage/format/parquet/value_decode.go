@@ -182,7 +182,7 @@ func (v *valueReader) takeCodes(dst []uint32, dictLen int) error {
 	if v.codes.width < 32 && 1<<v.codes.width <= dictLen {
 		return nil
 	}
-	if len(dst) > 0 && uint64(maxCode(dst)) >= uint64(dictLen) {
+	if len(dst) > 0 && !codesBelow(dst, dictLen) {
 		return errCode
 	}
 	return nil
