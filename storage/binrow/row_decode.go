@@ -15,6 +15,10 @@ const arityBytes = 4
 // maxDecimalBytes is the greatest length of a DECIMAL's magnitude.
 const maxDecimalBytes = 16
 
+// maxElements bounds the elements of one level of a column: elements may share
+// bytes, so that few bytes can say a lot.
+const maxElements = 1 << 22
+
 // maxDepth bounds the nesting of rows that are decoded.
 const maxDepth = schema.MaxTypeDepth
 
@@ -332,7 +336,7 @@ func appendArray(b []byte, elem *schema.Type, dst *column.Builder, depth int) er
 // appendElements decodes n elements whose slots begin with slots; nulls may be nil.
 func appendElements(base, slots, nulls []byte, n int, elem *schema.Type, dst *column.Builder, depth int) error {
 	w := elementWidth(elem)
-	if n < 0 || n > len(slots)/w {
+	if n < 0 || n > len(slots)/w || n > maxElements-dst.Len() {
 		return errs.Corruptf("an ARRAY says it has %d elements in %d bytes", n, len(base))
 	}
 	var pad [8]byte
