@@ -134,10 +134,14 @@ func (w *walker) value(v reflect.Value) error {
 
 // boxed walks the value of an interface and stores what the hooks make of it.
 func (w *walker) boxed(v reflect.Value) error {
+	switch v.Interface().(type) {
+	case *sqlparser.SQLVal, *sqlparser.NullVal, sqlparser.BoolVal:
+		return nil // no hook wants them, and there can be a million
+	}
 	inner := v.Elem()
 	switch inner.Kind() {
-	case reflect.Struct, reflect.Slice:
-		// Not addressable: walk a copy. InjectedExpr and ValTuple are such.
+	case reflect.Struct:
+		// Not addressable: walk a copy. InjectedExpr is such.
 		c := reflect.New(inner.Type()).Elem()
 		c.Set(inner)
 		if err := w.value(c); err != nil {

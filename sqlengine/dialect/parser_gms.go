@@ -151,8 +151,11 @@ func (p *Parser) ParseStatement(text string, mode Mode) (Parsed, error) {
 		}
 		return out, r.syntaxError(err)
 	}
-	restorePositions(stmt, r)
-	out.Statement, err = runPasses(stmt, mode)
+	f := s.features(r.text)
+	if f.headers {
+		restorePositions(stmt, r)
+	}
+	out.Statement, err = runPasses(stmt, mode, f)
 	return out, err
 }
 

@@ -109,15 +109,19 @@ func TestSyntaxErrors(t *testing.T) {
 		}
 	}
 	for src, want := range map[string]int{
-		"SELECT * FROM (SELECT 1)":                   ErrnoDerivedAlias,
-		"SELECT DATE '2020-02-30'":                   ErrnoWrongValue,
-		"SELECT TIMESTAMP 'x'":                       ErrnoWrongValue,
-		"SELECT TIME '1:75'":                         ErrnoWrongValue,
-		"SELECT a OVER w FROM t":                     ErrnoSyntax,
-		"SELECT SUM(a) OVER w FROM t WINDOW v AS ()": ErrnoNoSuchWindow,
-		"EXPLAIN FORMAT=XML SELECT 1":                ErrnoExplainFormat,
-		"INSERT OVERWRITE t SELECT 1":                ErrnoNotSupported,
-		"SELECT tributary_assign(1) FROM t":          ErrnoSyntax,
+		"SELECT * FROM (SELECT 1)":                            ErrnoDerivedAlias,
+		"SELECT DATE '2020-02-30'":                            ErrnoWrongValue,
+		"SELECT TIMESTAMP 'x'":                                ErrnoWrongValue,
+		"SELECT TIME '1:75'":                                  ErrnoWrongValue,
+		"SELECT a OVER w FROM t":                              ErrnoSyntax,
+		"SELECT SUM(a) OVER w FROM t WINDOW v AS ()":          ErrnoNoSuchWindow,
+		"EXPLAIN FORMAT=XML SELECT 1":                         ErrnoExplainFormat,
+		"INSERT OVERWRITE t SELECT 1":                         ErrnoNotSupported,
+		"SELECT " + strings.Repeat("(", 3000) + "1":           ErrnoStackOverrun,
+		"SELECT 1" + strings.Repeat("+1", 30000):              ErrnoStackOverrun,
+		"SELECT " + strings.Repeat("- ", 30000) + "1":         ErrnoStackOverrun,
+		"SELECT 1" + strings.Repeat(" UNION SELECT 1", 30000): ErrnoStackOverrun,
+		"SELECT tributary_assign(1) FROM t":                   ErrnoSyntax,
 	} {
 		_, err := NewParser(Options{}).ParseStatement(src, Mode{})
 		var e *Error
@@ -245,6 +249,20 @@ func TestStatementPositions(t *testing.T) {
 	d := parsed.Statement.(*sqlparser.DDL)
 	if got := parsed.Text[d.SubStatementPositionStart:d.SubStatementPositionEnd]; got != "SELECT ~a FROM T$x VERSION AS OF 3 FOR UPDATE" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestLongLists checks that long lists, as loaders and ORMs send them, are no
+// deep trees.
+func TestLongLists(t *testing.T) {
+	for _, src := range []string{
+		"INSERT INTO t VALUES (-1, 'a')" + strings.Repeat(", (-1, 'a')", 50000),
+		"SELECT a FROM t WHERE a IN (-1" + strings.Repeat(", -1", 50000) + ")",
+		"SELECT a FROM t WHERE a = 1" + strings.Repeat(" OR a = 1", 9000),
+	} {
+		if _, err := NewParser(Options{}).ParseStatement(src, Mode{}); err != nil {
+			t.Errorf("%.40s…: %v", src, err)
+		}
 	}
 }
 

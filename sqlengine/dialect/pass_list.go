@@ -1,28 +1,79 @@
 package dialect
 
 import (
+	"strings"
+
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// runPasses applies all AST passes in their order.
-func runPasses(stmt sqlparser.Statement, mode Mode) (sqlparser.Statement, error) {
-	var err error
-	if stmt, err = ResolveMarkers(stmt); err != nil {
-		return nil, err
+// features says which passes a statement can need, judged by its words. Walking
+// a long INSERT for nothing would cost more than parsing it.
+type features struct {
+	headers, markers, windows, queries, operators, aggregates bool
+}
+
+// features looks through the words of the statement; text is what it was
+// rewritten to.
+func (s *script) features(text string) features {
+	f := features{markers: strings.Contains(text, "tributary_"), headers: !s.is(0, "INSERT", "REPLACE")}
+	for i := range s.toks {
+		switch word := s.upper[i]; word {
+		case "":
+		case "SELECT", "VIEW":
+			f.headers = true
+		case "WINDOW":
+			f.windows = true
+		case "JOIN", "LIMIT", "ORDER":
+			f.queries = true
+		case "REGEXP", "RLIKE", "->", "->>":
+			f.operators = true
+		default:
+			if s.is(i+1, "(") && s.kind(i) == KindWord && aggregateNames[strings.ToLower(word)] {
+				f.aggregates = true
+			}
+		}
 	}
-	if mode.OnlyFullGroupBy {
+	return f
+}
+
+// runPasses applies the AST passes that the statement needs, in their order:
+// markers first, for they may become whole queries, then all others in one walk.
+func runPasses(stmt sqlparser.Statement, mode Mode, f features) (sqlparser.Statement, error) {
+	var err error
+	if f.markers {
+		if stmt, err = ResolveMarkers(stmt); err != nil {
+			return nil, err
+		}
+	}
+	if f.aggregates && mode.OnlyFullGroupBy {
 		if err := CheckImplicitGrouping(stmt); err != nil {
 			return nil, err
 		}
 	}
-	for _, pass := range []func(sqlparser.Statement) (sqlparser.Statement, error){
-		ExpandWindows, NormalizeQueries, OperatorsToFunctions, TunnelAggregates,
-	} {
-		if stmt, err = pass(stmt); err != nil {
-			return nil, err
+	v := &visitor{}
+	if f.operators || f.aggregates {
+		v.expr = func(e sqlparser.Expr) (sqlparser.Expr, error) {
+			e, err := operatorToFunction(e)
+			if err != nil {
+				return nil, err
+			}
+			return tunnelAggregate(e)
 		}
 	}
-	return stmt, nil
+	if f.windows || f.queries {
+		v.table = normalizeJoin
+		v.query = func(q sqlparser.SelectStatement) (sqlparser.SelectStatement, error) {
+			q, err := expandWindows(q)
+			if err != nil {
+				return nil, err
+			}
+			return normalizeQuery(q)
+		}
+	}
+	if v.expr == nil && v.query == nil {
+		return stmt, nil
+	}
+	return walk(stmt, v)
 }
 
 // errMarker is for marker functions in other places than those the rewriting puts

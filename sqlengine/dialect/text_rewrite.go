@@ -44,6 +44,9 @@ func newScript(src string, mode Mode) (*script, error) {
 		}
 		s.toks = append(s.toks, t)
 	}
+	if err := s.checkDepth(); err != nil {
+		return nil, err
+	}
 	s.match = make([]int, len(s.toks))
 	s.upper = make([]string, len(s.toks))
 	var open []int
@@ -70,6 +73,54 @@ func newScript(src string, mode Mode) (*script, error) {
 		}
 	}
 	return s, nil
+}
+
+// Limits of the recursion over a statement's tree, which the parser and the
+// binder go down on the stack: MySQL has such limits in thread_stack.
+const (
+	maxNesting   = 2000  // brackets in brackets
+	maxOperators = 20000 // operators in one expression, set operations and joins in one statement
+)
+
+// checkDepth refuses statements whose tree would be too deep.
+func (s *script) checkDepth() error {
+	levels := []int{0} // operators since the last comma, by bracket level
+	links := 0
+	for _, t := range s.toks {
+		text := s.src[t.Start:t.End]
+		top := &levels[len(levels)-1]
+		switch t.Kind {
+		case KindOp:
+			switch text {
+			case "(", "[", "{":
+				levels = append(levels, 0)
+			case ")", "]", "}":
+				if len(levels) > 1 {
+					levels = levels[:len(levels)-1]
+				}
+			case ",", ";":
+				*top = 0
+			case ".":
+			default:
+				*top++
+			}
+		case KindWord:
+			if len(text) > len("INTERSECT") {
+				continue
+			}
+			switch strings.ToUpper(text) {
+			case "AND", "OR", "XOR", "NOT", "BINARY", "DIV", "MOD", "IS", "COLLATE":
+				*top++
+			case "CASE", "UNION", "EXCEPT", "INTERSECT", "JOIN":
+				links++
+			}
+		}
+		if len(levels) > maxNesting || *top > maxOperators || links > maxOperators {
+			return &Error{Number: ErrnoStackOverrun, State: sqlStateGeneral,
+				Message: "The statement is nested too deeply or has too many operators in one expression"}
+		}
+	}
+	return nil
 }
 
 // kind returns the kind of token i, KindEOF outside the script.
