@@ -8,13 +8,17 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"github.com/tributarydb/tributary/sqlengine/hashjoin"
 )
 
 // Ids of our rules; go-mysql-server's own are small.
 const (
-	pushdownRuleID analyzer.RuleId = 10_000 + iota
+	joinRuleID analyzer.RuleId = 10_000 + iota
+	pushdownRuleID
 	replaceRuleID
 	streamRuleID
+	repairRuleID
 )
 
 // droppedRules are rules of go-mysql-server 0.20 that lose or invent rows:
@@ -38,9 +42,11 @@ func operate() {
 		for _, r := range analyzer.OnceAfterAll {
 			if r.Id == analyzer.TrackProcessId {
 				rules = append(rules,
+					analyzer.Rule{Id: joinRuleID, Apply: joinRule},
 					analyzer.Rule{Id: pushdownRuleID, Apply: pushdownRule},
 					analyzer.Rule{Id: replaceRuleID, Apply: replaceRule},
 					analyzer.Rule{Id: streamRuleID, Apply: streamRule},
+					analyzer.Rule{Id: repairRuleID, Apply: repairRule},
 				)
 			}
 			rules = append(rules, r)
@@ -66,6 +72,14 @@ func engineOf(a *analyzer.Analyzer) *Engine {
 		return p.engine
 	}
 	return nil
+}
+
+// joinRule gives joins outside of correlated subqueries a hash table.
+func joinRule(_ *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	if engineOf(a) == nil || plan.IsDDLNode(n) || !scope.IsEmpty() {
+		return n, transform.SameTree, nil
+	}
+	return hashjoin.Rewrite(n, a.ExecBuilder)
 }
 
 func pushdownRule(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
