@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
 // maxReportedSQL bounds the statement shown with a failure.
@@ -69,15 +70,19 @@ func (r Result) String() string {
 	return b.String()
 }
 
-// Print writes the report: the failures, or with verbose every record, and the
-// summary line.
+// Print writes the report: the failures, or with verbose every record with the
+// time it took, and the summary line.
 func (r *Report) Print(w io.Writer, verbose bool) error {
 	for i := range r.Results {
 		res := &r.Results[i]
 		if !verbose && res.Outcome != Failed {
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "%s\n", res); err != nil {
+		line := res.String()
+		if verbose {
+			line += fmt.Sprintf("\n    (%s)", res.Duration.Round(time.Millisecond))
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err
 		}
 	}

@@ -214,7 +214,7 @@ func TestTimeoutAndSkip(t *testing.T) {
 	if err := report.Print(&out, true); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []string{"s.slt:1: pass\n", "s.slt:3: skip INSERT\n    not now\n", "s.slt (text): 1 passed, 1 failed, 2 skipped\n"} {
+	for _, s := range []string{"s.slt:1: pass\n    (", "s.slt:3: skip INSERT\n    not now\n    (0s)\n", "s.slt (text): 1 passed, 1 failed, 2 skipped\n"} {
 		if !strings.Contains(out.String(), s) {
 			t.Errorf("no %q in %s", s, out.String())
 		}
