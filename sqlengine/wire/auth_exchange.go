@@ -177,8 +177,6 @@ func (c *conn) ask(msg []byte) ([]byte, error) {
 
 // send writes one packet at once.
 func (c *conn) send(msg []byte) error {
-	c.w.mu.Lock()
-	c.w.packet(msg)
-	c.w.mu.Unlock()
+	c.locked(func() { c.w.packet(msg) })
 	return c.w.finish()
 }

@@ -74,6 +74,13 @@ func TestAuthRaw(t *testing.T) {
 	if c.id == 0 {
 		t.Error("connection ids start at 1")
 	}
+	c = rawDial(t, s.addr, rawOptions{user: "u", password: "secret", old: true})
+	auth := c.scramble("mysql_native_password", "secret", c.salt)
+	c.command(0x11, []byte("u\x00\x14"+string(auth)+"other\x00")...)
+	c.ok()
+	if rows := c.query("select database()"); string(rows[0]) != "\x05other" {
+		t.Errorf("old client changes user: %q", rows[0])
+	}
 }
 
 // checked is an authenticator that knows no hash, only a check.

@@ -76,6 +76,10 @@ func defineColumns(ctx *sql.Context, sch sql.Schema, cols []*schema.Type, origin
 			d.orgName = ""
 		}
 		d.setType(ctx, c.Type, cs)
+		if d.typ == typeTiny && d.flags&flagUnsigned == 0 && d.orgTable == "" {
+			// Truth values and literals are BIGINT in MySQL. As TINYINT(1) drivers would take them for booleans.
+			d.typ = typeLongLong
+		}
 		if !c.Nullable {
 			d.flags |= flagNotNull
 		}

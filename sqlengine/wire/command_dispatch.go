@@ -34,23 +34,19 @@ func (c *conn) command(p packet) (err error) {
 		return c.answer(nil)
 	case comInitDB:
 		return c.answer(c.withOperation(func(ctx *sql.Context) error {
-			err := c.useDatabase(ctx, string(body))
+			err := c.useDatabase(ctx, c.decodeText(body))
 			if err == nil {
 				c.srv.cfg.Engine.ProcessList.ConnectionReady(c.session)
 			}
 			return err
 		}), c.trackSchema)
 	case comStatistics:
-		c.w.mu.Lock()
-		c.w.packet([]byte(c.statistics()))
-		c.w.mu.Unlock()
+		c.locked(func() { c.w.packet([]byte(c.statistics())) })
 		return nil
 	case comFieldList:
 		return c.commandFieldList(body)
 	case comDebug:
-		c.w.mu.Lock()
-		c.writeEOF(okPacket{})
-		c.w.mu.Unlock()
+		c.locked(func() { c.writeEOF(okPacket{}) })
 		return nil
 	case comProcessKill:
 		q := payload{b: body}
@@ -62,11 +58,11 @@ func (c *conn) command(p packet) (err error) {
 	case comSetOption:
 		return c.commandSetOption(body)
 	case comResetConnection:
-		return c.answer(c.resetConnection())
+		return c.commandResetConnection()
 	case comChangeUser:
 		return c.commandChangeUser(body)
 	case comStmtPrepare:
-		return c.commandPrepare(string(body))
+		return c.commandPrepare(c.decodeText(body))
 	case comStmtExecute:
 		return c.commandExecute(body)
 	case comStmtSendLong:
@@ -157,12 +153,20 @@ func (c *conn) commandSetOption(body []byte) error {
 	return nil
 }
 
-// resetConnection gives the connection a new session with the same database.
-func (c *conn) resetConnection() error {
-	db := c.session.GetCurrentDatabase()
-	user := c.session.Client().User
+// commandResetConnection gives the connection a new session with the same database.
+func (c *conn) commandResetConnection() error {
+	db, user := c.session.GetCurrentDatabase(), c.session.Client().User
 	c.dropSession()
-	return c.openSession(c.ctx, user, c.account, db)
+	err := c.openSession(c.ctx, user, c.account, db)
+	if err != nil && c.session != nil {
+		// The database is gone; the connection is not.
+		err = c.openSession(c.ctx, user, c.account, "")
+	}
+	if err != nil {
+		c.answerError(err)
+		return err
+	}
+	return c.answer(nil)
 }
 
 // dropSession ends the session and everything that belongs to it, the connection stays.
@@ -178,14 +182,15 @@ func (c *conn) commandChangeUser(body []byte) error {
 	if err != nil {
 		return c.malformed()
 	}
-	// The client's answer was made with a salt of the handshake that is long gone for
-	// some clients; asking anew is what MySQL does.
+	// A client that knows plugins is asked anew, as MySQL does; an old one used the salt of the handshake.
 	salt, err := newSalt()
 	if err != nil {
 		return err
 	}
 	plugin := u.plugin
-	if plugin != pluginNative && plugin != pluginSha2 {
+	if c.caps&capPluginAuth == 0 {
+		plugin, salt = pluginNative, c.salt
+	} else if plugin != pluginNative && plugin != pluginSha2 {
 		plugin = pluginSha2
 	}
 	answer := u.auth

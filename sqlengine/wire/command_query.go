@@ -18,7 +18,7 @@ func (c *conn) commandQuery(body []byte) error {
 			return c.malformed()
 		}
 	}
-	text := string(body)
+	text := c.decodeText(body)
 	for first := true; ; first = false {
 		r, rest, err := c.parseNext(text)
 		if err != nil {

@@ -110,7 +110,7 @@ func TestColumnDefinitions(t *testing.T) {
 	db := s.root()
 	mustExec(t, db, "create table cd (id int primary key, b tinyint(1), u bigint unsigned not null, v varchar(10), x text, y varbinary(7), z blob, d decimal(8,3), dt datetime(3), ts timestamp(6), f float, j json, e enum('a','b'), c char(4))")
 	c := rawDial(t, s.addr, rawOptions{})
-	c.command(3, []byte("select id, b, u, v, x, y, z, d, dt, ts, f, j, e, c, v as w, 1 as one from cd as k")...)
+	c.command(3, []byte("select id, b, u, v, x, y, z, d, dt, ts, f, j, e, c, v as w, 1 as one, v = x as truth from cd as k")...)
 	defs, _ := c.columns()
 	c.rows()
 	type def struct {
@@ -137,7 +137,8 @@ func TestColumnDefinitions(t *testing.T) {
 		{"e", "e", "k", "cd", 255, 4, 254, 256, 0},
 		{"c", "c", "k", "cd", 255, 16, 254, 128, 0},
 		{"w", "v", "k", "cd", 255, 40, 253, 128, 0},
-		{"one", "", "", "", 63, 4, 1, 1 | 128 | 32768, 0},
+		{"one", "", "", "", 63, 4, 8, 1 | 128 | 32768, 0},
+		{"truth", "", "", "", 63, 1, 8, 128 | 32768, 0},
 	}
 	for i, p := range defs {
 		var f []string

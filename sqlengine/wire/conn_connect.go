@@ -33,7 +33,7 @@ func (c *conn) connect() error {
 	if err != nil {
 		return err
 	}
-	c.offered = serverCapabilities
+	c.salt, c.offered = salt, serverCapabilities
 	if c.srv.cfg.TLSConfig != nil && !c.unix {
 		c.offered |= capSSL
 	}
@@ -73,9 +73,7 @@ func (c *conn) connect() error {
 	if err := c.openSession(c.ctx, r.user, acc, r.db); err != nil {
 		return err
 	}
-	c.w.mu.Lock()
-	c.writeOK(okPacket{})
-	c.w.mu.Unlock()
+	c.locked(func() { c.writeOK(okPacket{}) })
 	if err := c.w.finish(); err != nil {
 		return err
 	}

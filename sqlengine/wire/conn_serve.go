@@ -47,6 +47,8 @@ type conn struct {
 	// compressed is the zlib protocol, nil without it.
 	compressed *compressedConn
 
+	// salt is the greeting's challenge, offered its capabilities.
+	salt    []byte
 	offered uint32
 	caps    uint32
 	charset uint16
@@ -108,9 +110,7 @@ func (c *conn) refuse() {
 	defer closeQuietly(c.nc)
 	defer c.cancel()
 	c.caps = capProtocol41
-	c.w.mu.Lock()
-	c.writeError(errmap.New(1040, "08004", "Too many connections"))
-	c.w.mu.Unlock()
+	c.locked(func() { c.writeError(errmap.New(1040, "08004", "Too many connections")) })
 	if err := c.w.finish(); err != nil {
 		return
 	}
@@ -138,6 +138,7 @@ func (c *conn) drain() {
 
 // serve is the life of a connection.
 func (c *conn) serve() {
+	sql.StatusVariables.IncrementGlobal("Connections", 1)
 	log := c.srv.cfg.Logger.With("connection", c.id, "remote", c.address())
 	err := c.run()
 	c.cancel()
@@ -152,11 +153,13 @@ func (c *conn) serve() {
 		log.Debug("connection closed")
 	case errors.Is(err, errDenied):
 		c.srv.stats.denied.Add(1)
+		sql.StatusVariables.IncrementGlobal("Aborted_connects", 1)
 		log.Info("connection refused", "error", err)
 	case killed && errors.Is(err, context.Canceled):
 		log.Debug("connection killed")
 	default:
 		c.srv.stats.aborted.Add(1)
+		sql.StatusVariables.IncrementGlobal("Aborted_clients", 1)
 		log.Debug("connection aborted", "error", err)
 	}
 }
@@ -240,9 +243,7 @@ func (c *conn) awaitCommand() (packet, error) {
 			}
 		case <-timer.C:
 			// The client did not ask, so the packet has the number 0.
-			c.w.mu.Lock()
-			c.w.seq = 0
-			c.w.mu.Unlock()
+			c.locked(func() { c.w.seq = 0 })
 			err = errmap.New(4031, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.")
 			c.answerError(err)
 		}
@@ -288,6 +289,13 @@ func (c *conn) nextPacket() (packet, error) {
 	return p, err
 }
 
+// locked runs f, which writes packets, with the writer's lock.
+func (c *conn) locked(f func()) {
+	c.w.mu.Lock()
+	defer c.w.mu.Unlock()
+	f()
+}
+
 // answering sets the numbers of the packets that answer p.
 func (c *conn) answering(p packet) {
 	c.w.mu.Lock()
@@ -300,10 +308,10 @@ func (c *conn) answering(p packet) {
 
 // answerError sends an error at the end of a connection; that it cannot be sent changes nothing.
 func (c *conn) answerError(err error) {
-	c.w.mu.Lock()
-	c.w.abort()
-	c.writeError(err)
-	c.w.mu.Unlock()
+	c.locked(func() {
+		c.w.abort()
+		c.writeError(err)
+	})
 	if ferr := c.w.finish(); ferr != nil {
 		c.srv.cfg.Logger.Debug("the last error of a connection could not be sent", "connection", c.id, "error", err, "write", ferr)
 	}

@@ -256,6 +256,9 @@ func (c *conn) commandExecute(body []byte) error {
 	st.types = req.types
 	bind := make(map[string]sql.Expression, st.n)
 	for i, v := range req.values {
+		if v.text != nil && !v.isBytes() {
+			v.text = []byte(c.decodeText(v.text))
+		}
 		e, err := v.expression()
 		if err != nil {
 			return c.answer(err)

@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 )
@@ -75,5 +76,37 @@ func TestSourceText(t *testing.T) {
 	}
 	if got, want := query(t, db, "select * from fake_source('dict', 5)"), "NULL|0\nblue|2\ngreen|4"; got != want {
 		t.Errorf("dictionary: got %q, want %q", got, want)
+	}
+}
+
+func TestCharacterSets(t *testing.T) {
+	s := start(t, options{})
+	c := rawDial(t, s.addr, rawOptions{})
+	c.command(3, []byte("set names latin1")...)
+	c.ok()
+	// e with acute accent is one byte there and back, in text and as a parameter.
+	for _, q := range []string{"select 'h\xe9'", "select c0 from (select 'h\xe9' as c0) as t"} {
+		if rows := c.query(q); string(rows[0]) != "\x02h\xe9" {
+			t.Errorf("%q: got %q", q, rows[0])
+		}
+	}
+	id, _, _ := c.prepare("select char_length(concat(?)), ?")
+	c.execute(id, 0, 0, 1, 253, 0, 253, 0, 1, 0xe9, 1, 0xe9)
+	c.columns()
+	if rows, _ := c.rows(); !bytes.HasPrefix(rows[0][2:], []byte{1}) || !bytes.HasSuffix(rows[0], []byte{1, 0xe9}) {
+		t.Errorf("parameter: %q", rows[0])
+	}
+	rows := c.query("select * from fake_source('accent', 1)")
+	if string(rows[0]) != "\x03\xe9?x" {
+		t.Errorf("batch: %q", rows[0])
+	}
+	c.command(3, []byte("set names utf8mb4")...)
+	c.ok()
+	if rows := c.query("select 'h\u00e9'"); string(rows[0]) != "\x03h\u00e9" {
+		t.Errorf("got %q", rows[0])
+	}
+	// Bytes that are no UTF-8 pass through binary literals.
+	if rows := c.query("select hex(_binary'\xff\x00')"); string(rows[0]) != "\x04FF00" {
+		t.Errorf("binary: %q", rows[0])
 	}
 }

@@ -61,6 +61,8 @@ type rawOptions struct {
 	plugin         string
 	db             string
 	useTLS         bool
+	// old is a client that does not know plugins.
+	old bool
 }
 
 // rawDial connects and logs in.
@@ -91,6 +93,10 @@ func rawConnect(t testing.TB, addr string, o rawOptions) (*raw, error) {
 		o.plugin = "caching_sha2_password"
 	}
 	c := &raw{t: t, nc: nc, r: bufio.NewReader(nc), caps: defaultRawCaps | o.caps}
+	if o.old {
+		c.caps &^= capPluginAuth
+		o.plugin = "mysql_native_password"
+	}
 	g := c.read()
 	if g[0] != 10 {
 		return nil, c.err(g)
@@ -122,7 +128,9 @@ func rawConnect(t testing.TB, addr string, o rawOptions) (*raw, error) {
 		db = "test"
 	}
 	head = append(append(head, db...), 0)
-	head = append(append(head, o.plugin...), 0)
+	if !o.old {
+		head = append(append(head, o.plugin...), 0)
+	}
 	if c.caps&capAttrs != 0 {
 		head = append(head, 10, 4, 'n', 'a', 'm', 'e', 4, 't', 'e', 's', 't')
 	}

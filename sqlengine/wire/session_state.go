@@ -201,3 +201,31 @@ func (c *conn) initTLSStatus(ctx *sql.Context) {
 		}
 	}
 }
+
+// decodeText turns text of the client into UTF-8, which the parser reads. Text
+// in a character set that the engine does not know, or that is not valid in
+// it, is taken as it is.
+func (c *conn) decodeText(b []byte) string {
+	plain := true
+	for _, x := range b {
+		if x >= 0x80 {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return string(b)
+	}
+	switch name := strings.ToLower(c.stringVariable("character_set_client")); name {
+	case "", "utf8mb4", "utf8mb3", "utf8", "binary":
+	default:
+		cs, err := sql.ParseCharacterSet(name)
+		if err != nil || cs.Encoder() == nil {
+			break
+		}
+		if out, ok := cs.Encoder().Decode(b); ok {
+			return string(out)
+		}
+	}
+	return string(b)
+}

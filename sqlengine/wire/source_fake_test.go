@@ -82,13 +82,14 @@ var fakeTypes = map[string][]*schema.Type{
 		{Root: schema.Char, Length: 5}, {Root: schema.Varchar, Length: schema.MaxLength}, {Root: schema.Varbinary, Length: 20},
 		{Root: schema.Array, Elem: &schema.Type{Root: schema.Int}},
 	},
-	"slow":  {{Root: schema.Int}},
-	"hang":  {{Root: schema.Int}},
-	"fail":  {{Root: schema.Int}},
-	"fail0": {{Root: schema.Int}},
-	"panic": {{Root: schema.Int}},
-	"dict":  {{Root: schema.Varchar, Length: 100}, {Root: schema.Int}},
-	"big":   {{Root: schema.Varbinary, Length: schema.MaxLength}},
+	"accent": {{Root: schema.Varchar, Length: schema.MaxLength}},
+	"slow":   {{Root: schema.Int}},
+	"hang":   {{Root: schema.Int}},
+	"fail":   {{Root: schema.Int}},
+	"fail0":  {{Root: schema.Int}},
+	"panic":  {{Root: schema.Int}},
+	"dict":   {{Root: schema.Varchar, Length: 100}, {Root: schema.Int}},
+	"big":    {{Root: schema.Varbinary, Length: schema.MaxLength}},
 }
 
 func (f *fakeFunction) ColumnTypes() []*schema.Type { return fakeTypes[f.kind] }
@@ -243,6 +244,10 @@ func fakeCell(b *column.Builder, kind string, c int, t *schema.Type, r int64) {
 	case schema.Timestamp, schema.TimestampLTZ:
 		b.AppendTimestamp(1704067200123456+r*1000000, 0)
 	case schema.Char, schema.Varchar:
+		if kind == "accent" {
+			b.AppendString("\u00e9\u6f22x")
+			return
+		}
 		b.AppendString(fmt.Sprintf("s%d", r))
 	case schema.Varbinary:
 		if kind == "big" {

@@ -199,9 +199,7 @@ func (c *conn) sendRows(ctx *sql.Context, r runnable, p planned, o *opened) erro
 	if err := s.prime(); err != nil {
 		return err
 	}
-	c.w.mu.Lock()
-	c.writeDefs(s.defs, 0)
-	c.w.mu.Unlock()
+	c.locked(func() { c.writeDefs(s.defs, 0) })
 	if err := s.emit(c.w, -1); err != nil {
 		return err
 	}
