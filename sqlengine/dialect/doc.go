@@ -35,9 +35,20 @@
 //   - [RegexpFunction] ("regexp_like"): a REGEXP b, a RLIKE b.
 //   - [JSONExtractFunction], [JSONUnquoteFunction]: a -> b, a ->> b.
 //
-// AS OF expressions that are not literals, OPTIONS hints with them, and
-// assignments to user variables inside expressions are expressions of this
-// package (see [AsOfExpr], [AssignUserVar]) and need nothing from the planner.
+// AS OF expressions that are not literals (AS OF ?, @v, NOW() - INTERVAL 1 DAY),
+// assignments inside expressions and ~x are expressions of this package
+// ([AsOfExpr], [AssignUserVar], [BitNot]) and need nothing from the planner.
+// AS OF ? needs no substitution by the wire front end either: while a statement
+// is prepared the carrier names no point, and each execution binds anew.
+//
+// # Use by a wire front end
+//
+// [Split] cuts a COM_QUERY text, [Parser.ParseStatement] parses one piece; the
+// result has the statement for the engine, the user's text (for the process
+// list; positions in the statement refer to it) and the number of parameters,
+// which are bound as v1, v2, …. A text of comments alone gives
+// sqlparser.ErrEmpty; every other error is an [Error] with MySQL's number,
+// SQLSTATE and message.
 //
 // The package may import go-mysql-server, vitess and storage/errs. It must
 // never read tables, resolve names or know a catalog.
