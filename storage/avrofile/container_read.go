@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
-	"sync"
+	"reflect"
 
 	"github.com/twmb/avro"
 
@@ -18,9 +18,7 @@ const (
 	maxHeaderEntries = 1000
 	// maxSchemaBytes bounds a schema's text.
 	maxSchemaBytes = 4 << 20
-	// maxCachedSchemas bounds the parsed schemas that are kept: few writers write many files.
-	maxCachedSchemas = 256
-	syncBytes        = 16
+	syncBytes      = 16
 )
 
 var magic = []byte{'O', 'b', 'j', 1}
@@ -121,9 +119,15 @@ func (f *File) Next() (count int64, block []byte, err error) {
 	return count, block, nil
 }
 
-// Each decodes every record into what target returns, then calls done. Texts
-// and bytes of the records share the blocks' memory.
-func (f *File) Each(target func() any, done func() error) error {
+// Decode decodes every record into a T, a struct with `avro` tags, and calls
+// each for those that are not null. Fields of the file that T lacks are
+// skipped, fields of T that the file lacks stay zero. Texts and bytes of the
+// records share the blocks' memory.
+func Decode[T any](f *File, each func(*T) error) error {
+	s, err := readerSchema(f.text, f.schema, reflect.TypeFor[T]())
+	if err != nil {
+		return errs.Corruptf("%s is damaged: its Avro schema does not fit: %w", f.name, err)
+	}
 	for {
 		count, block, err := f.Next()
 		if err == io.EOF {
@@ -133,7 +137,8 @@ func (f *File) Each(target func() any, done func() error) error {
 			return err
 		}
 		for ; count > 0; count-- {
-			rest, err := f.schema.Decode(block, target(), avro.AliasInput())
+			var v *T
+			rest, err := s.Decode(block, &v, avro.AliasInput())
 			if err != nil {
 				return errs.Corruptf("%s is damaged: a record cannot be decoded: %w", f.name, err)
 			}
@@ -141,7 +146,10 @@ func (f *File) Each(target func() any, done func() error) error {
 				return errs.Corruptf("%s is damaged: it has records without content", f.name)
 			}
 			block = rest
-			if err := done(); err != nil {
+			if v == nil {
+				continue
+			}
+			if err := each(v); err != nil {
 				return err
 			}
 		}
@@ -184,30 +192,4 @@ func (r *reader) bytes() []byte {
 		return nil
 	}
 	return r.take(int(n))
-}
-
-var schemas struct {
-	sync.Mutex
-	m map[string]*avro.Schema
-}
-
-// parseSchema parses a schema text, which few writers share between many files.
-func parseSchema(text string) (*avro.Schema, error) {
-	schemas.Lock()
-	s := schemas.m[text]
-	schemas.Unlock()
-	if s != nil {
-		return s, nil
-	}
-	s, err := avro.Parse(text, avro.WithLaxNames(nil))
-	if err != nil {
-		return nil, err
-	}
-	schemas.Lock()
-	defer schemas.Unlock()
-	if schemas.m == nil || len(schemas.m) >= maxCachedSchemas {
-		schemas.m = map[string]*avro.Schema{}
-	}
-	schemas.m[text] = s
-	return s, nil
 }

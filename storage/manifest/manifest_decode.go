@@ -126,13 +126,7 @@ func records[T any](name string, data []byte, each func(*T) error) error {
 	if err != nil {
 		return err
 	}
-	var v *T
-	return f.Each(func() any { v = nil; return &v }, func() error {
-		if v == nil {
-			return nil
-		}
-		return each(v)
-	})
+	return avrofile.Decode(f, each)
 }
 
 func checkVersion(name, what string, got, want int32) error {
