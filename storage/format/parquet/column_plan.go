@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/tributarydb/tributary/storage/column"
-	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/schema"
 )
 
@@ -15,7 +14,8 @@ const (
 	planMissing planKind = iota // the file lacks it: nulls
 	planLeaf
 	planStruct
-	planList // and map: one or two children
+	planList    // and map: one or two children
+	planVariant // shredded; an unshredded one is a struct
 )
 
 // plan says how a requested type is assembled from a node of the file.
@@ -28,6 +28,8 @@ type plan struct {
 	inner    *node
 	children []*plan
 	conv     conversion
+	// shred says how a shredded VARIANT is put together from its only child.
+	shred *shredNode
 	// leaf is the reader that carries the levels of this level: its own for a
 	// leaf, that of the first leaf below for the others.
 	leaf *nestedLeaf
@@ -127,26 +129,6 @@ func (p *plan) addFields(n *node, t *schema.Type) error {
 			return err
 		}
 		p.children = append(p.children, c)
-	}
-	return nil
-}
-
-// addVariant plans a VARIANT group: value and metadata.
-func (p *plan) addVariant(n *node) error {
-	if n.child("typed_value") != nil {
-		return errs.Unsupportedf("column %s is a shredded VARIANT", n.path)
-	}
-	p.kind = planStruct
-	for i, name := range []string{"value", "metadata"} {
-		c := n.child(name)
-		if c == nil {
-			return mismatch(n, p.typ)
-		}
-		cp, err := planColumn(c, schema.ChildTypes(p.typ)[i])
-		if err != nil {
-			return err
-		}
-		p.children = append(p.children, cp)
 	}
 	return nil
 }

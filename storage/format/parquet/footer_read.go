@@ -93,6 +93,7 @@ const (
 	logicalTimestamp
 	logicalInteger
 	logicalVariant
+	logicalUUID
 	logicalOther
 )
 
@@ -111,6 +112,10 @@ type logical struct {
 	kind     logicalKind
 	unit     timeUnit
 	unsigned bool
+	// utc says that a TIME or TIMESTAMP is adjusted to UTC.
+	utc bool
+	// bits is the width of an integer, 0 = that of its type.
+	bits int8
 	// scale and precision of a decimal.
 	scale, precision int32
 }
@@ -286,13 +291,13 @@ func (l *logical) fromConverted(c int32) {
 	case 6:
 		l.kind = logicalDate
 	case 7, 8:
-		l.kind, l.unit = logicalTime, unitMillis+timeUnit(c-7)
+		l.kind, l.unit, l.utc = logicalTime, unitMillis+timeUnit(c-7), true
 	case 9, 10:
-		l.kind, l.unit = logicalTimestamp, unitMillis+timeUnit(c-9)
+		l.kind, l.unit, l.utc = logicalTimestamp, unitMillis+timeUnit(c-9), true
 	case 11, 12, 13, 14:
-		l.kind, l.unsigned = logicalInteger, true
+		l.kind, l.unsigned, l.bits = logicalInteger, true, 8<<(c-11)
 	case 15, 16, 17, 18:
-		l.kind = logicalInteger
+		l.kind, l.bits = logicalInteger, 8<<(c-15)
 	default:
 		l.kind = logicalOther
 	}
@@ -334,6 +339,10 @@ func (r *thriftReader) logicalType(l *logical) {
 				l.kind = logicalTimestamp
 			}
 			r.fields(func(id int16, typ byte) {
+				if id == 1 {
+					l.utc = r.boolField(typ)
+					return
+				}
 				if id != 2 {
 					r.skip(typ)
 					return
@@ -350,12 +359,18 @@ func (r *thriftReader) logicalType(l *logical) {
 		case 10:
 			l.kind = logicalInteger
 			r.fields(func(id int16, typ byte) {
-				if id == 2 {
+				switch {
+				case id == 1 && typ == thriftByte:
+					l.bits = int8(r.byte())
+				case id == 2:
 					l.unsigned = !r.boolField(typ)
-					return
+				default:
+					r.skip(typ)
 				}
-				r.skip(typ)
 			})
+		case 14:
+			l.kind = logicalUUID
+			r.skip(typ)
 		case 16:
 			l.kind = logicalVariant
 			r.skip(typ)

@@ -216,6 +216,8 @@ func (p *plan) assemble(rep, def uint8, n int) (*column.Vector, error) {
 		return p.missing(n), nil
 	case planLeaf:
 		return p.assembleLeaf(rep, def, n)
+	case planVariant:
+		return p.assembleVariant(rep, def, n)
 	case planStruct:
 		v := &column.Vector{Kind: column.KindStruct, N: n}
 		if p.leaf == nil {
