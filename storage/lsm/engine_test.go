@@ -289,6 +289,18 @@ func TestAggregationRandom(t *testing.T) {
 	}
 }
 
+// TestAggregationRemoveUpdates retracts -U while -D removes the row.
+func TestAggregationRemoveUpdates(t *testing.T) {
+	vals, fns := []*schema.Type{tBig, tString, tString}, []string{"sum", "last_value", "last_non_null_value"}
+	opts := map[string]string{"merge-engine": "aggregation", "aggregation.remove-record-on-delete": "true",
+		"fields.v0.aggregate-function": "sum", "fields.v1.aggregate-function": "last_value"}
+	rnd := rand.New(rand.NewSource(4))
+	for _, nruns := range []int{3, 8} {
+		c := setup(rnd, []*schema.Type{tInt}, vals, nruns, 80, 40, allKinds, false, opts)
+		c.check(t, rnd, modelAggregate(groupRecords(c.runs, nil, false), vals, fns, true))
+	}
+}
+
 func TestPartialUpdateRandom(t *testing.T) {
 	vals := []*schema.Type{tInt, tString, tInt, tString, tInt, tBig, tString, tInt}
 	base := map[string]string{"merge-engine": "partial-update"}

@@ -30,6 +30,8 @@ func parse32(b []byte) ([]keyed32, error) {
 	var n int
 	var runs []byte
 	switch {
+	case r.fail:
+		return nil, errs.Corruptf("Roaring bitmap: cut off")
 	case cookie&0xffff == cookieRuns:
 		n = int(cookie>>16) + 1
 		runs = r.take((n + 7) / 8)
