@@ -8,6 +8,7 @@ import (
 	sqle "github.com/dolthub/go-mysql-server"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/rowexec"
 
 	"github.com/tributarydb/tributary/sqlengine/dialect"
 )
@@ -72,6 +73,9 @@ func New(o Options) (*Engine, error) {
 	sql.GlobalParser = parser
 	a := analyzer.NewBuilder(e.Provider).Build()
 	a.Parser = parser
+	override := &execBuilder{}
+	override.base = rowexec.NewOverrideBuilder(override)
+	a.ExecBuilder = override.base
 	e.Engine = sqle.New(a, &sqle.Config{IsReadOnly: o.ReadOnly})
 	e.Engine.Parser = parser
 	return e, nil

@@ -8,17 +8,15 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
-
-	"github.com/tributarydb/tributary/sqlengine/hashjoin"
 )
 
 // Ids of our rules; go-mysql-server's own are small.
 const (
-	joinRuleID analyzer.RuleId = 10_000 + iota
-	pushdownRuleID
+	pushdownRuleID analyzer.RuleId = 10_000 + iota
 	replaceRuleID
 	streamRuleID
 	repairRuleID
+	filterPushRuleID
 )
 
 // droppedRules are rules of go-mysql-server 0.20 that lose or invent rows:
@@ -42,7 +40,6 @@ func operate() {
 		for _, r := range analyzer.OnceAfterAll {
 			if r.Id == analyzer.TrackProcessId {
 				rules = append(rules,
-					analyzer.Rule{Id: joinRuleID, Apply: joinRule},
 					analyzer.Rule{Id: pushdownRuleID, Apply: pushdownRule},
 					analyzer.Rule{Id: replaceRuleID, Apply: replaceRule},
 					analyzer.Rule{Id: streamRuleID, Apply: streamRule},
@@ -55,11 +52,15 @@ func operate() {
 	})
 }
 
-// without leaves out the dropped rules.
+// without leaves out the dropped rules and puts ours in their place.
 func without(rules []analyzer.Rule) []analyzer.Rule {
 	var out []analyzer.Rule
 	for _, r := range rules {
-		if !droppedRules[r.Id.String()] {
+		name := r.Id.String()
+		if name == "pushFilters" {
+			out = append(out, analyzer.Rule{Id: filterPushRuleID, Apply: filterPushRule})
+		}
+		if !droppedRules[name] {
 			out = append(out, r)
 		}
 	}
@@ -72,14 +73,6 @@ func engineOf(a *analyzer.Analyzer) *Engine {
 		return p.engine
 	}
 	return nil
-}
-
-// joinRule gives joins outside of correlated subqueries a hash table.
-func joinRule(_ *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
-	if engineOf(a) == nil || plan.IsDDLNode(n) || !scope.IsEmpty() {
-		return n, transform.SameTree, nil
-	}
-	return hashjoin.Rewrite(n, a.ExecBuilder)
 }
 
 func pushdownRule(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {

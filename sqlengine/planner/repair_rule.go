@@ -1,0 +1,63 @@
+package planner
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+)
+
+// repairRule replaces expressions that go-mysql-server evaluates wrongly or
+// slowly, in the whole statement with its subqueries. It comes last: rules and the vector executor know
+// go-mysql-server's expressions.
+func repairRule(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	if engineOf(a) == nil || !isTop(scope, sel) || plan.IsDDLNode(n) {
+		return n, transform.SameTree, nil
+	}
+	return repairNode(ctx, n)
+}
+
+func repairNode(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	return transform.NodeExprsWithNodeWithOpaque(n, func(_ sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+		return repairExpression(ctx, e)
+	})
+}
+
+// repairExpression is called for every expression, children first.
+func repairExpression(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	var out sql.Expression
+	switch e := e.(type) {
+	case *plan.Subquery:
+		q, same, err := repairNode(ctx, e.Query)
+		if err != nil || bool(same) {
+			return e, transform.SameTree, err
+		}
+		return e.WithQuery(q), transform.NewTree, nil
+	case *expression.Between:
+		return repairBetween(ctx, e)
+	case *expression.InTuple:
+		out = newInList(ctx, e.LeftChild, e.RightChild, e)
+	case *expression.HashInTuple:
+		in := expression.NewInTuple(e.Left(), e.Right())
+		out = newInList(ctx, e.Left(), e.Right(), in)
+	case *expression.Like:
+		out = newLike(ctx, e)
+	default:
+		out = newComparison(ctx, e)
+	}
+	if out == nil {
+		return e, transform.SameTree, nil
+	}
+	return out, transform.NewTree, nil
+}
+
+// repairBetween makes two comparisons of BETWEEN where both are ours.
+func repairBetween(ctx *sql.Context, e *expression.Between) (sql.Expression, transform.TreeIdentity, error) {
+	lo := newComparison(ctx, expression.NewGreaterThanOrEqual(e.Val, e.Lower))
+	hi := newComparison(ctx, expression.NewLessThanOrEqual(e.Val, e.Upper))
+	if lo == nil || hi == nil {
+		return e, transform.SameTree, nil
+	}
+	return expression.NewAnd(lo, hi), transform.NewTree, nil
+}
