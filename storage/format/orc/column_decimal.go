@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/tributarydb/tributary/storage/column"
+	"github.com/tributarydb/tributary/storage/schema"
 )
 
 const (
@@ -52,24 +53,26 @@ type decimalColumn struct {
 	colBase
 	wide   bool // the output is 128 bits
 	in     rawData
-	scales *intReader
-	ints64 *intReader
-	wideIn [column.MaxRows / 4]column.Int128
+	scales intReader
+	// narrow says that in's place is taken by runs of 64-bit integers.
+	narrow bool
+	ints64 intReader
 }
 
 func (c *decimalColumn) start() error {
 	if err := c.startBase(); err != nil {
 		return err
 	}
-	c.ints64 = nil
-	if c.env.file.version2 && c.typ.precision <= 18 {
-		c.ints64 = &intReader{s: c.stream(streamData), v2: true, signed: true}
-		c.data = append(c.data, c.ints64)
+	c.narrow = c.env.file.version2 && c.typ.precision <= schema.MaxCompactPrecision
+	if c.narrow {
+		c.ints(&c.ints64, streamData, true)
+		c.ints64.v2 = true
+		c.data = append(c.data, &c.ints64)
 		return nil
 	}
-	c.in = rawData{in: c.stream(streamData)}
-	c.scales = c.colBase.ints(streamSecondary, true)
-	c.data = append(c.data, &c.in, c.scales)
+	c.in.in = c.stream(c.in.in, streamData)
+	c.ints(&c.scales, streamSecondary, true)
+	c.data = append(c.data, &c.in, &c.scales)
 	return nil
 }
 
@@ -84,8 +87,8 @@ func (c *decimalColumn) read(n int, parent []uint64, count int) (*column.Vector,
 		c.vec.I64 = grow(c.vec.I64, n)
 	}
 	for at := 0; at < k; {
-		m := min(k-at, len(c.wideIn))
-		if c.ints64 != nil {
+		m := min(k-at, len(c.env.wide))
+		if c.narrow {
 			if err := c.ints64.read(c.env.ints[:m]); err != nil {
 				return nil, c.wrap(err)
 			}
@@ -99,14 +102,14 @@ func (c *decimalColumn) read(n int, parent []uint64, count int) (*column.Vector,
 			at += m
 			continue
 		}
-		if err := c.unscaled(c.wideIn[:m]); err != nil {
+		if err := c.unscaled(c.env.wide[:m]); err != nil {
 			return nil, c.wrap(err)
 		}
 		scales := c.env.ints[:m]
 		if err := c.scales.read(scales); err != nil {
 			return nil, c.wrap(err)
 		}
-		for i, v := range c.wideIn[:m] {
+		for i, v := range c.env.wide[:m] {
 			if s := scales[i]; s != int64(c.typ.scale) {
 				if v, err = c.toScale(v, s); err != nil {
 					return nil, err

@@ -42,16 +42,22 @@ func (c *structColumn) read(n int, parent []uint64, count int) (*column.Vector, 
 // listColumn reads ARRAY, MAP and MULTISET: lengths, and the elements as columns.
 type listColumn struct {
 	colBase
-	lengths *intReader
+	lengths intReader
 	out     []*column.Vector
+	// below is the number of columns below this one: what an element costs.
+	below int64
 }
 
 func (c *listColumn) start() error {
 	if err := c.startBase(); err != nil {
 		return err
 	}
-	c.lengths = c.ints(streamLength, false)
-	c.data = append(c.data, c.lengths)
+	c.ints(&c.lengths, streamLength, false)
+	c.data = append(c.data, &c.lengths)
+	if c.below == 0 {
+		walkColumns(c, func(*colBase) { c.below++ })
+		c.below--
+	}
 	for _, k := range c.kids {
 		if err := k.start(); err != nil {
 			return err
@@ -84,7 +90,7 @@ func (c *listColumn) read(n int, parent []uint64, count int) (*column.Vector, er
 		}
 		at += len(vals)
 	}
-	if err := c.env.addElements(total); err != nil {
+	if err := c.env.addElements(total * max(c.below, 1)); err != nil {
 		return nil, err
 	}
 	spread(offsets[1:], c.vec.Valid, k)

@@ -18,7 +18,7 @@ func (c *boolColumn) start() error {
 	if err := c.startBase(); err != nil {
 		return err
 	}
-	c.in = bitReader{b: byteReader{s: c.stream(streamData)}, tmp: c.in.tmp}
+	c.in = bitReader{b: byteReader{s: c.stream(c.in.b.s, streamData)}, tmp: c.in.tmp}
 	c.data = append(c.data, &c.in)
 	return nil
 }
@@ -52,7 +52,7 @@ func (c *byteColumn) start() error {
 	if err := c.startBase(); err != nil {
 		return err
 	}
-	c.in = byteReader{s: c.stream(streamData)}
+	c.in = byteReader{s: c.stream(c.in.s, streamData)}
 	c.data = append(c.data, &c.in)
 	return nil
 }
@@ -79,15 +79,15 @@ func (c *byteColumn) read(n int, parent []uint64, count int) (*column.Vector, er
 type intColumn struct {
 	colBase
 	width int // bits of a value
-	in    *intReader
+	in    intReader
 }
 
 func (c *intColumn) start() error {
 	if err := c.startBase(); err != nil {
 		return err
 	}
-	c.in = c.ints(streamData, true)
-	c.data = append(c.data, c.in)
+	c.ints(&c.in, streamData, true)
+	c.data = append(c.data, &c.in)
 	return nil
 }
 
@@ -141,7 +141,7 @@ func (c *floatColumn) start() error {
 	if err := c.startBase(); err != nil {
 		return err
 	}
-	c.in = c.stream(streamData)
+	c.in = c.stream(c.in, streamData)
 	c.data = append(c.data, &c.rawData)
 	return nil
 }
@@ -182,7 +182,7 @@ func (c *doubleColumn) start() error {
 	if err := c.startBase(); err != nil {
 		return err
 	}
-	c.in = c.stream(streamData)
+	c.in = c.stream(c.in, streamData)
 	c.data = append(c.data, &c.rawData)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
+	"sync"
 
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/errs"
@@ -17,22 +18,43 @@ type readEnv struct {
 	stripe     *stripe
 	pieces     []piece
 	pieceBytes int
-	// memory is behind pieces.
-	memory []byte
-	// scratch holds one decompressed block, ints a few decoded integers.
-	scratch []byte
-	ints    [column.MaxRows]int64
+	*workspace
 	// elements counts list and map elements of the batch.
 	elements int
 	legacyTZ bool
 }
 
+// workspace is memory that readers use and pass on to later ones.
+type workspace struct {
+	// memory is behind the pieces.
+	memory []byte
+	// scratch holds one decompressed block.
+	scratch []byte
+	// ints, nanos and wide hold a few decoded numbers.
+	ints  [column.MaxRows]int64
+	nanos [column.MaxRows / 4]int64
+	wide  [column.MaxRows / 4]column.Int128
+}
+
+var workspaces = sync.Pool{New: func() any { return new(workspace) }}
+
+// release gives the workspace back.
+func (e *readEnv) release() {
+	if e.workspace != nil {
+		if cap(e.memory) > stripeReadBudget/4 {
+			e.memory = nil
+		}
+		workspaces.Put(e.workspace)
+		e.workspace = nil
+	}
+}
+
 // scratchBlock returns empty memory for one decompressed block.
 func (e *readEnv) scratchBlock() []byte {
-	if e.scratch == nil {
+	if cap(e.scratch) < e.file.blockSize {
 		e.scratch = make([]byte, 0, e.file.blockSize)
 	}
-	return e.scratch[:0]
+	return e.scratch[:0:e.file.blockSize]
 }
 
 // addElements counts n more elements of the batch against the limit.
@@ -73,6 +95,7 @@ type colBase struct {
 	enc  columnEncoding
 	// present tells which rows are not null; nil in a stripe without nulls.
 	present *bitReader
+	bits    bitReader
 	bitBuf  []uint64
 	maskBuf []uint64
 	// data are the decoders behind present, in the order of index positions.
@@ -94,26 +117,35 @@ func (c *colBase) wrap(err error) error {
 	return c.corrupt("%w", err)
 }
 
-// stream opens a stream of the column; one that is absent is empty.
-func (c *colBase) stream(k streamKind) *stream {
+// stream opens a stream of the column, in the memory of the one that it had in
+// the stripe before (or nil); one that is absent is empty.
+func (c *colBase) stream(old *stream, k streamKind) *stream {
 	st := c.env.stripe.find(c.typ.id, k)
-	return &stream{env: c.env, offset: st.offset, length: st.length}
+	if old == nil {
+		return &stream{env: c.env, offset: st.offset, length: st.length}
+	}
+	*old = stream{env: c.env, offset: st.offset, length: st.length, buf: old.buf[:0], lazy: piece{data: old.lazy.data[:0]}}
+	return old
 }
 
 // startBase opens the present stream and checks the encoding; the caller sets data.
 func (c *colBase) startBase() error {
 	c.enc = c.env.stripe.footer.encodings[c.typ.id]
 	c.present = nil
-	if st := c.env.stripe.find(c.typ.id, streamPresent); st.length > 0 {
-		c.present = &bitReader{b: byteReader{s: &stream{env: c.env, offset: st.offset, length: st.length}}}
+	if c.env.stripe.find(c.typ.id, streamPresent).length > 0 {
+		c.bits = bitReader{b: byteReader{s: c.stream(c.bits.b.s, streamPresent)}, tmp: c.bits.tmp}
+		c.present = &c.bits
 	}
 	c.data = c.data[:0]
 	return nil
 }
 
-// ints opens a stream of integers in the version of the column's encoding.
-func (c *colBase) ints(k streamKind, signed bool) *intReader {
-	return &intReader{s: c.stream(k), v2: c.enc.kind == encodingDirectV2 || c.enc.kind == encodingDictionaryV2, signed: signed}
+// ints opens a stream of integers in the version of the column's encoding, as stream does.
+func (c *colBase) ints(r *intReader, k streamKind, signed bool) {
+	r.s = c.stream(r.s, k)
+	r.v2 = c.enc.kind == encodingDirectV2 || c.enc.kind == encodingDictionaryV2
+	r.signed = signed
+	r.pos, r.n = 0, 0
 }
 
 // seekers are the decoders in the order of index positions.
@@ -219,7 +251,7 @@ func grow[T any](s []T, n int) []T {
 	if cap(s) >= n {
 		return s[:n]
 	}
-	return make([]T, n, max(n, column.MaxRows/8))
+	return make([]T, n, max(n, 64))
 }
 
 // spread moves the first k values of s, dense, to the rows that are valid; the

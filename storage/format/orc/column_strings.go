@@ -14,7 +14,7 @@ type bytesColumn struct {
 	trim bool
 	in   rawData
 	// lengths (direct) or codes (dictionary).
-	nums *intReader
+	nums intReader
 	// coded says that the stripe has a dictionary; it is loaded by the first read.
 	coded bool
 	dict  *column.Vector
@@ -30,16 +30,16 @@ func (c *bytesColumn) start() error {
 	}
 	c.dict, c.coded = nil, false
 	if c.enc.kind == encodingDirect || c.enc.kind == encodingDirectV2 {
-		c.in = rawData{in: c.stream(streamData)}
-		c.nums = c.ints(streamLength, false)
-		c.setData(&c.in, c.nums)
+		c.in.in = c.stream(c.in.in, streamData)
+		c.ints(&c.nums, streamLength, false)
+		c.setData(&c.in, &c.nums)
 		return nil
 	}
 	if c.typ.kind == kindBinary {
 		return c.corrupt("binary values with a dictionary")
 	}
-	c.nums = c.ints(streamData, false)
-	c.setData(c.nums)
+	c.ints(&c.nums, streamData, false)
+	c.setData(&c.nums)
 	c.coded = true
 	return nil
 }
@@ -52,7 +52,8 @@ func (c *bytesColumn) loadDictionary() error {
 	if size > maxDictionaryEntries {
 		return errs.Limitf("file %s: column %s: a dictionary of %d entries, the limit is %d", c.env.file.path, c.path, size, maxDictionaryEntries)
 	}
-	lengths := c.ints(streamLength, false)
+	var lengths intReader
+	c.ints(&lengths, streamLength, false)
 	d := &column.Vector{Kind: column.KindBytes, N: int(size)}
 	d.Ref = make([]column.Ref, 0, min(int(size), column.MaxRows))
 	total := 0
@@ -69,7 +70,7 @@ func (c *bytesColumn) loadDictionary() error {
 			total += int(v)
 		}
 	}
-	s := c.stream(streamDictionaryData)
+	s := c.stream(nil, streamDictionaryData)
 	var err error
 	if d.Data, err = s.appendTo(make([]byte, 0, min(int64(total), max(s.length, 0))), total); err != nil {
 		return err

@@ -23,11 +23,10 @@ type timeRule struct {
 type timeColumn struct {
 	colBase
 	ltz   bool // the column asked for is TIMESTAMP_LTZ
-	secs  *intReader
-	nanos *intReader
+	secs  intReader
+	nanos intReader
 	rule  timeRule
 	cur   zoneCursor
-	buf   [column.MaxRows / 4]int64
 	sub   []uint16
 }
 
@@ -62,9 +61,9 @@ func (c *timeColumn) start() error {
 	} else {
 		c.cur = zoneCursor{z: c.rule.zone}
 	}
-	c.secs = c.ints(streamData, true)
-	c.nanos = c.ints(streamSecondary, false)
-	c.data = append(c.data, c.secs, c.nanos)
+	c.ints(&c.secs, streamData, true)
+	c.ints(&c.nanos, streamSecondary, false)
+	c.data = append(c.data, &c.secs, &c.nanos)
 	return nil
 }
 
@@ -80,8 +79,8 @@ func (c *timeColumn) read(n int, parent []uint64, count int) (*column.Vector, er
 	c.sub = grow(c.sub, n)
 	var anySub uint16
 	for at := 0; at < k; {
-		m := min(k-at, len(c.buf))
-		secs, nanos := c.env.ints[:m], c.buf[:m]
+		m := min(k-at, len(c.env.nanos))
+		secs, nanos := c.env.ints[:m], c.env.nanos[:m]
 		if err := c.secs.read(secs); err != nil {
 			return nil, c.wrap(err)
 		}

@@ -212,7 +212,7 @@ func FuzzIntRuns(f *testing.F) {
 	f.Add([]byte{0xc6, 0x09, 0x02, 0x02, 0x22, 0x42, 0x42, 0x46}, true, false)
 	f.Add([]byte{0x61, 0x00, 0x07, 0xfb, 0x02, 0x03, 0x04, 0x07, 0x0b}, false, true)
 	f.Fuzz(func(t *testing.T, data []byte, v2, signed bool) {
-		env := &readEnv{file: &file{f: bytesFile{bytes.NewReader(data)}, blockSize: defaultCompressionBlock}, ctx: context.Background(), pieceBytes: minPieceBytes}
+		env := &readEnv{file: &file{f: bytesFile{bytes.NewReader(data)}, blockSize: defaultCompressionBlock}, ctx: context.Background(), pieceBytes: minPieceBytes, workspace: new(workspace)}
 		r := &intReader{s: &stream{env: env, length: int64(len(data))}, v2: v2, signed: signed}
 		s := &intReader{s: &stream{env: env, length: int64(len(data))}, v2: v2, signed: signed}
 		one := make([]int64, 700)

@@ -34,8 +34,8 @@ const (
 	// maxBatchBytes bounds the string bytes of one column in one batch.
 	maxBatchBytes = 1 << 30
 	// maxBatchElements bounds the elements of lists and maps in one batch, all
-	// columns together.
-	maxBatchElements = 1 << 25
+	// columns together; an element of several columns counts as often.
+	maxBatchElements = 1 << 24
 	// targetBatchBytes is the size of batches that readers aim at by taking fewer
 	// rows where the statistics tell of long values.
 	targetBatchBytes = 16 << 20

@@ -41,7 +41,7 @@ func (f *file) Read(ctx context.Context, opts format.ReadOptions) (format.Reader
 		return nil, errs.Invalidf("file %s has %d sections, asked for [%d, %d)", f.path, len(f.sections), opts.FromSection, end)
 	}
 	r := &reader{opts: opts, next: opts.FromSection, end: end}
-	r.env = readEnv{file: f, ctx: ctx, legacyTZ: opts.LegacyTimestampLTZ, pieceBytes: minPieceBytes}
+	r.env = readEnv{file: f, ctx: ctx, legacyTZ: opts.LegacyTimestampLTZ, pieceBytes: minPieceBytes, workspace: workspaces.Get().(*workspace)}
 	root := &structColumn{colBase: colBase{env: &r.env, typ: &f.footer.types[0]}}
 	root.vec.Kind = column.KindStruct
 	r.slots = make([]int, len(opts.Columns))
@@ -55,6 +55,7 @@ func (f *file) Read(ctx context.Context, opts format.ReadOptions) (format.Reader
 		}
 		kid, err := newColumn(&r.env, id, c.Type, []string{c.Name})
 		if err != nil {
+			r.env.release()
 			return nil, err
 		}
 		r.slots[i] = len(root.kids)
@@ -72,6 +73,7 @@ func (f *file) Read(ctx context.Context, opts format.ReadOptions) (format.Reader
 // Close implements format.Reader.
 func (r *reader) Close() error {
 	r.next, r.ranges = r.end, nil
+	r.env.release()
 	return nil
 }
 

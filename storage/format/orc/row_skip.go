@@ -98,7 +98,7 @@ func (s *skipper) groups() ([]rowRange, error) {
 			return nil, err
 		}
 		any = any || ok
-		if !s.testsEquality(i) || !bloomKind(c.base().typ.kind) {
+		if !s.testsEquality(i) || !bloomKind(c.base().typ.kind) || env.file.footer.writer != writerJava {
 			continue
 		}
 		raw, err := env.indexStream(id, streamBloomFilterUTF8)

@@ -33,7 +33,6 @@ func newColumn(env *readEnv, id int, t *schema.Type, path []string) (columnReade
 	typ := &env.file.footer.types[id]
 	base := colBase{env: env, typ: typ, path: strings.Join(path, ".")}
 	base.vec.Kind = schema.KindOf(t)
-	mismatch := errs.Corruptf("file %s: column %s is %s in the file, but %s in the table's schema of it", env.file.path, base.path, typ, typeName(t))
 	is := func(kinds ...kind) bool {
 		for _, k := range kinds {
 			if typ.kind == k {
@@ -136,7 +135,7 @@ func newColumn(env *readEnv, id int, t *schema.Type, path []string) (columnReade
 	default:
 		return nil, errs.Unsupportedf("file %s: column %s: Paimon stores no %s in ORC files", env.file.path, base.path, typeName(t))
 	}
-	return nil, mismatch
+	return nil, errs.Corruptf("file %s: column %s is %s in the file, but %s in the table's schema of it", env.file.path, base.path, typ, typeName(t))
 }
 
 func newChildren(env *readEnv, ids []int, types []*schema.Type, names, path []string) ([]columnReader, error) {
