@@ -3,6 +3,7 @@ package scan
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/tributarydb/tributary/storage/binrow"
@@ -59,8 +60,15 @@ func (s *Source) LiveFiles(ctx context.Context, snap *snapshot.Snapshot, req Req
 	if err != nil {
 		return nil, c.counts, err
 	}
+	setVector, err := c.vectors(ctx, snap)
+	if errs.Is(err, errs.Unsupported) { // of use for counts only here
+		setVector, err = func(*File) error { return nil }, nil
+	}
+	if err != nil {
+		return nil, c.counts, err
+	}
 	for _, f := range files {
-		if err := c.decodeKeys(f); err != nil {
+		if err := errors.Join(c.decodeKeys(f), setVector(f)); err != nil {
 			return nil, c.counts, err
 		}
 	}

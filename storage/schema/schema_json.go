@@ -160,6 +160,7 @@ func parseTable(data []byte) (*TableSchema, error) {
 	if s.Comment, err = o.text("comment"); err != nil {
 		return nil, err
 	}
+	s.HasComment = o.vals["comment"] != nil
 	if s.TimeMillis, err = o.int("timeMillis", 0); err != nil {
 		return nil, err
 	}

@@ -21,6 +21,8 @@ type TableSchema struct {
 	// OptionKeys are the keys of Options in the file's order.
 	OptionKeys []string
 	Comment    string
+	// HasComment is set where the file has a comment, an empty one too.
+	HasComment bool
 	// TimeMillis is when the schema was made, 0 unknown.
 	TimeMillis int64
 }

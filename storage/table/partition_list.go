@@ -176,3 +176,23 @@ func matchPartition(p predicate.Predicate) func([]column.Scalar) bool {
 		return predicate.Matches(p, func(i int) column.Scalar { return v[i] })
 	}
 }
+
+// NewestFiles lists the live files of the branch's newest snapshot, whatever the time travel.
+func (t *Table) NewestFiles(ctx context.Context) ([]*scan.File, error) {
+	snap, err := t.latest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	files, _, err := t.Source().LiveFiles(ctx, snap, scan.Request{})
+	return files, err
+}
+
+// PartitionSpec is a partition as $partitions names it, e.g. dt=2026-01-01/hh=5:
+// values cast to STRING, the default name for NULL; "" for an unpartitioned table.
+func (t *Table) PartitionSpec(values []column.Scalar) string {
+	parts := make([]string, len(values))
+	for i, v := range values {
+		parts[i] = t.schema.PartitionKeys[i] + "=" + t.PartitionText(i, v)
+	}
+	return strings.Join(parts, "/")
+}

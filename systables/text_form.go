@@ -1,0 +1,87 @@
+package systables
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tributarydb/tributary/storage/cast"
+	"github.com/tributarydb/tributary/storage/column"
+	"github.com/tributarydb/tributary/storage/schema"
+)
+
+// zoneOffset is a zone's offset at an instant, in milliseconds.
+func zoneOffset(z *time.Location, ms int64) int64 {
+	_, off := time.UnixMilli(ms).In(z).Zone()
+	return int64(off) * 1000
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// prettyJSON indents as Jackson's printer does: `"key" : value`.
+func prettyJSON(compact string) string {
+	var buf bytes.Buffer
+	if json.Indent(&buf, []byte(compact), "", "  ") != nil {
+		return compact
+	}
+	var sb strings.Builder
+	inString, escaped := false, false
+	for _, c := range buf.String() {
+		switch {
+		case escaped:
+			escaped = false
+		case inString && c == '\\':
+			escaped = true
+		case c == '"':
+			inString = !inString
+		case c == ':' && !inString:
+			sb.WriteByte(' ')
+		}
+		sb.WriteRune(c)
+	}
+	return strings.ReplaceAll(sb.String(), "{}", "{ }")
+}
+
+// valueText is a value cast to STRING; null for NULL.
+func valueText(t *schema.Type, v column.Scalar) string {
+	if v.Null {
+		return "null"
+	}
+	if t.Root == schema.Binary || t.Root == schema.Varbinary {
+		return hex.EncodeToString(v.B)
+	}
+	return string(cast.AppendScalar(nil, t, v))
+}
+
+// rowText is a row of values in brackets: {a, b} or [a, b].
+func rowText(open, end string, types []*schema.Type, vals []column.Scalar) string {
+	parts := make([]string, len(vals))
+	for i, v := range vals {
+		parts[i] = valueText(types[i], v)
+	}
+	return open + strings.Join(parts, ", ") + end
+}
+
+// boundText is a bound of a column as $files prints it: DATE and TIME as the
+// stored integer, times as ISO text, bytes in hex; null where there is none.
+func boundText(t *schema.Type, known bool, v column.Scalar) string {
+	if !known || v.Null {
+		return "null"
+	}
+	switch t.Root {
+	case schema.Date, schema.Time:
+		return strconv.FormatInt(v.I, 10)
+	case schema.Timestamp, schema.TimestampLTZ:
+		return string(cast.AppendLocalDateTime(nil, v.I, v.Sub))
+	}
+	return valueText(t, v)
+}
