@@ -29,3 +29,13 @@ func TestExactAggregates(t *testing.T) {
 	s.want("SELECT (SELECT SUM(age) FROM people WHERE name = who) FROM orders WHERE id < 3 ORDER BY id", "30", "NULL")
 	s.want("SELECT x FROM (SELECT SUM(id) AS x FROM orders) q", "21")
 }
+
+func TestCountDistinct(t *testing.T) {
+	c := shop()
+	b := c.add("default", "bin", newFakeTable(field("v", schema.Varbinary), field("n", schema.Int)))
+	b.rows([]any{"\xff\xff", 1}, []any{"\xff\xff", nil}, []any{"\x00", 1}, []any{nil, 2}, []any{"a", 1})
+	s := newTestSession(t, c)
+	s.want("SELECT COUNT(DISTINCT v), COUNT(DISTINCT n), COUNT(DISTINCT v, n) FROM bin", "3\t2\t3")
+	s.want("SELECT n, COUNT(DISTINCT v) FROM bin GROUP BY n ORDER BY n", "NULL\t1", "1\t3", "2\t0")
+	s.want("SELECT COUNT(DISTINCT 1), COUNT(DISTINCT NULL) FROM bin", "1\t0")
+}

@@ -4,6 +4,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 )
@@ -41,6 +42,8 @@ func repairExpression(ctx *sql.Context, e sql.Expression) (sql.Expression, trans
 	case *expression.HashInTuple:
 		in := expression.NewInTuple(e.Left(), e.Right())
 		out = newInList(ctx, e.Left(), e.Right(), in)
+	case *aggregation.CountDistinct:
+		out = newCountDistinct(ctx, e)
 	case *expression.Like:
 		out = newLike(ctx, e)
 	default:
