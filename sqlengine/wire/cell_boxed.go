@@ -122,7 +122,7 @@ func (c *boxedColumn) text(ctx *sql.Context, v any) ([]byte, error) {
 
 // isZeroTime reports go-mysql-server's stand-in for 0000-00-00.
 func isZeroTime(t time.Time) bool {
-	return t.Year() <= 0 && t.Month() == time.November && t.Day() == 30 || t.IsZero()
+	return t.Year() < 1 // 0001-01-01, Go's zero time, is a date like others
 }
 
 func appendGoDate(dst []byte, t time.Time) []byte {
