@@ -14,16 +14,16 @@ import (
 // maxSlices is the number of bits of a value.
 const maxSlices = 64
 
-// slices is a bit-sliced set of unsigned values: slice j holds the rows whose
+// sliceSet is a bit-sliced set of unsigned values: slice j holds the rows whose
 // value, less min, has bit j set.
-type slices struct {
+type sliceSet struct {
 	min, max int64
 	exists   *roaring.Bitmap
 	bits     []*roaring.Bitmap
 }
 
 // eq returns the rows with value v.
-func (s *slices) eq(v int64) *roaring.Bitmap {
+func (s *sliceSet) eq(v int64) *roaring.Bitmap {
 	if s == nil || v < s.min || v > s.max {
 		return roaring.New()
 	}
@@ -43,7 +43,7 @@ func (s *slices) eq(v int64) *roaring.Bitmap {
 }
 
 // less returns the rows with a value below v, or at most v.
-func (s *slices) less(v int64, orEqual bool) *roaring.Bitmap {
+func (s *sliceSet) less(v int64, orEqual bool) *roaring.Bitmap {
 	switch {
 	case s == nil || v < s.min:
 		return roaring.New()
@@ -73,7 +73,7 @@ func (s *slices) less(v int64, orEqual bool) *roaring.Bitmap {
 type bsi struct {
 	t        *schema.Type
 	rows     int64
-	pos, neg *slices
+	pos, neg *sliceSet
 }
 
 func openBSI(data []byte, t *schema.Type, rows int64) (reader, error) {
@@ -85,7 +85,7 @@ func openBSI(data []byte, t *schema.Type, rows int64) (reader, error) {
 		return nil, err
 	}
 	x := &bsi{t: t, rows: rows}
-	for _, dst := range []**slices{&x.pos, &x.neg} {
+	for _, dst := range []**sliceSet{&x.pos, &x.neg} {
 		if r.u8() == 0 {
 			continue
 		}
@@ -101,11 +101,11 @@ func openBSI(data []byte, t *schema.Type, rows int64) (reader, error) {
 	return x, nil
 }
 
-func readSlices(r *buffer, rows int64) (*slices, error) {
+func readSlices(r *buffer, rows int64) (*sliceSet, error) {
 	if v := r.u8(); v != 1 && !r.bad {
 		return nil, fmt.Errorf("version %d is unknown", v)
 	}
-	s := &slices{min: r.i64(), max: r.i64()}
+	s := &sliceSet{min: r.i64(), max: r.i64()}
 	if r.bad {
 		return nil, errShort
 	}
@@ -160,7 +160,7 @@ func (x *bsi) less(k column.Scalar, orEqual bool) (*roaring.Bitmap, error) {
 
 func (x *bsi) notNull() (*roaring.Bitmap, error) {
 	out := roaring.New()
-	for _, s := range []*slices{x.pos, x.neg} {
+	for _, s := range []*sliceSet{x.pos, x.neg} {
 		if s != nil {
 			out.Or(s.exists)
 		}

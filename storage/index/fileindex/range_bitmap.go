@@ -23,7 +23,7 @@ type rangeBitmap struct {
 	chunkCount      int
 	offsets, chunks []byte
 	keys            []byte
-	slices          *slices
+	slices          *sliceSet
 }
 
 func openRange(data []byte, t *schema.Type, rows int64) (reader, error) {
@@ -82,7 +82,7 @@ func (x *rangeBitmap) openSlices(r *buffer) error {
 	if head.bad || r.bad || n < 1 || n > 31 || n < bits.Len(uint(x.cardinality-1)) || len(index.b) < 8*n {
 		return errShort
 	}
-	s := &slices{max: int64(x.cardinality - 1), bits: make([]*roaring.Bitmap, n)}
+	s := &sliceSet{max: int64(x.cardinality - 1), bits: make([]*roaring.Bitmap, n)}
 	var err error
 	if s.exists, _, err = readRoaring(exists, x.rows); err != nil {
 		return err
