@@ -139,11 +139,8 @@ const (
 func (s *columnStats) predicateStats(c columnReader, rows int64) predicate.Stats {
 	base := c.base()
 	out := predicate.Stats{Rows: rows, Nulls: -1}
-	if s.values <= uint64(rows) {
-		out.Nulls = rows - int64(s.values)
-	}
-	if !s.hasNull {
-		out.Nulls = 0
+	if n := uint64(rows) - s.values; s.values <= uint64(rows) && (s.hasNull || n == 0) {
+		out.Nulls = int64(n)
 	}
 	k := base.vec.Kind
 	bounds := func(lo, hi column.Scalar) {

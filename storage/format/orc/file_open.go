@@ -30,6 +30,8 @@ type file struct {
 	footer   footer
 	columns  map[string]int // top-level name to type id
 	sections []format.Section
+	// tail are the last bytes, which opening has read: all of a small file.
+	tail piece
 
 	metadataOffset, metadataLength int64
 	metadataOnce                   sync.Mutex
@@ -62,16 +64,18 @@ func open(ctx context.Context, f fileio.File, path string, want int64) (*file, e
 	bad := func(format string, args ...any) error {
 		return errs.Corruptf("file %s is not a valid ORC file: %w", path, fmt.Errorf(format, args...))
 	}
+	out := &file{f: f, path: path}
+	tail := make([]byte, min(size, tailReadBytes))
+	if err := out.readRange(ctx, tail, size-int64(len(tail))); err != nil {
+		return nil, err
+	}
+	out.tail = piece{offset: size - int64(len(tail)), data: tail}
 	head := make([]byte, len(magic))
-	if err := readRange(ctx, f, path, head, 0); err != nil {
+	if err := out.readRange(ctx, head, 0); err != nil {
 		return nil, err
 	}
 	if string(head) != magic {
 		return nil, bad("it starts with %q", head)
-	}
-	tail := make([]byte, min(size, tailReadBytes))
-	if err := readRange(ctx, f, path, tail, size-int64(len(tail))); err != nil {
-		return nil, err
 	}
 	psLength := int(tail[len(tail)-1])
 	if psLength == 0 || psLength+1 > len(tail) {
@@ -84,7 +88,7 @@ func open(ctx context.Context, f fileio.File, path string, want int64) (*file, e
 	if ps.magic != magic {
 		return nil, bad("its postscript has the magic %q; it may be cut off", ps.magic)
 	}
-	out := &file{f: f, path: path, codec: codec(ps.compression), trusted: ps.writerVersion >= writerVersionTrusted}
+	out.codec, out.trusted = codec(ps.compression), ps.writerVersion >= writerVersionTrusted
 	if ps.compression >= uint64(codecCount) {
 		return nil, errs.Unsupportedf("file %s: ORC compression %d is not known", path, ps.compression)
 	}
@@ -114,7 +118,7 @@ func open(ctx context.Context, f fileio.File, path string, want int64) (*file, e
 	}
 	footerAt := int64(end - ps.footerLength)
 	out.metadataOffset, out.metadataLength = footerAt-int64(ps.metadataLength), int64(ps.metadataLength)
-	raw, err := out.section(ctx, tail, footerAt, int64(ps.footerLength), maxFooterBytes)
+	raw, err := out.section(ctx, footerAt, int64(ps.footerLength), maxFooterBytes)
 	if err != nil {
 		return nil, asCorrupt(err, path, "footer")
 	}
@@ -160,16 +164,11 @@ func asCorrupt(err error, path, what string) error {
 	return errs.Corruptf("file %s is not a valid ORC file: %s: %w", path, what, err)
 }
 
-// section reads and decompresses a part of the file; tail are its last bytes, which may hold it.
-func (f *file) section(ctx context.Context, tail []byte, at, length int64, limit int) ([]byte, error) {
-	var raw []byte
-	if from := at - (f.f.Size() - int64(len(tail))); from >= 0 && tail != nil {
-		raw = tail[from : from+length]
-	} else {
-		raw = make([]byte, length)
-		if err := readRange(ctx, f.f, f.path, raw, at); err != nil {
-			return nil, err
-		}
+// section reads and decompresses a part of the file.
+func (f *file) section(ctx context.Context, at, length int64, limit int) ([]byte, error) {
+	raw := make([]byte, length)
+	if err := f.readRange(ctx, raw, at); err != nil {
+		return nil, err
 	}
 	return f.codec.decompressAll(raw, f.blockSize, limit)
 }
@@ -224,7 +223,7 @@ func (f *file) stripeStats(ctx context.Context, stripe int) ([][]byte, error) {
 	f.metadataOnce.Lock()
 	defer f.metadataOnce.Unlock()
 	if !f.metadataRead && f.metadataLength > 0 {
-		raw, err := f.section(ctx, nil, f.metadataOffset, f.metadataLength, maxMetadataBytes)
+		raw, err := f.section(ctx, f.metadataOffset, f.metadataLength, maxMetadataBytes)
 		if err == nil {
 			f.metadata, err = parseStripeStatistics(raw, len(f.footer.stripes), len(f.footer.types))
 		}

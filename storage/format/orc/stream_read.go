@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/tributarydb/tributary/storage/errs"
-	"github.com/tributarydb/tributary/storage/fileio"
 )
 
 // piece is a part of the file in memory.
@@ -19,17 +18,21 @@ func (p piece) holds(offset int64, n int) bool {
 	return offset >= p.offset && offset-p.offset <= int64(len(p.data)) && int64(n) <= int64(len(p.data))-(offset-p.offset)
 }
 
-// readRange reads exactly len(buf) bytes at off.
-func readRange(ctx context.Context, f fileio.File, path string, buf []byte, off int64) error {
+// readRange reads exactly len(buf) bytes at off, from the tail where it has them.
+func (f *file) readRange(ctx context.Context, buf []byte, off int64) error {
+	if f.tail.holds(off, len(buf)) {
+		copy(buf, f.tail.data[off-f.tail.offset:])
+		return nil
+	}
 	if err := ctx.Err(); err != nil {
 		return ioError{err}
 	}
-	n, err := f.ReadAt(buf, off)
+	n, err := f.f.ReadAt(buf, off)
 	if n == len(buf) {
 		return nil
 	}
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errs.Corruptf("file %s ends at byte %d, inside a part that should have bytes up to %d", path, off+int64(n), off+int64(len(buf)))
+		return errs.Corruptf("file %s ends at byte %d, inside a part that should have bytes up to %d", f.path, off+int64(n), off+int64(len(buf)))
 	}
 	return ioError{err}
 }
@@ -69,7 +72,7 @@ func (s *stream) stored(at int64, n int) ([]byte, error) {
 		}
 		s.lazy.data = s.lazy.data[:want]
 		s.lazy.offset = off
-		if err := readRange(s.env.ctx, s.env.file.f, s.env.file.path, s.lazy.data, off); err != nil {
+		if err := s.env.file.readRange(s.env.ctx, s.lazy.data, off); err != nil {
 			s.lazy.data = s.lazy.data[:0]
 			return nil, err
 		}

@@ -41,7 +41,7 @@ func (env *readEnv) openStripe(i int) (*stripe, error) {
 	f := env.file
 	s := &stripe{info: f.footer.stripes[i], number: i, index: map[int][]rowIndexEntry{}}
 	at := int64(s.info.offset + s.info.indexLength + s.info.dataLength)
-	raw, err := f.section(env.ctx, nil, at, int64(s.info.footerLength), maxFooterBytes)
+	raw, err := f.section(env.ctx, at, int64(s.info.footerLength), maxFooterBytes)
 	if err == nil {
 		s.footer, err = parseStripeFooter(raw, s.info, len(f.footer.types))
 	}
@@ -71,7 +71,7 @@ func (env *readEnv) indexStream(column int, k streamKind) ([]byte, error) {
 	if st.length == 0 {
 		return nil, nil
 	}
-	raw, err := env.file.section(env.ctx, nil, st.offset, st.length, maxIndexBytes)
+	raw, err := env.file.section(env.ctx, st.offset, st.length, maxIndexBytes)
 	if err != nil {
 		return nil, asCorrupt(err, env.file.path, "index of column "+env.file.columnName(column))
 	}
@@ -223,7 +223,7 @@ func (env *readEnv) prefetch(root columnReader, ranges []rowRange) error {
 		n := sp.to - sp.from
 		p := piece{offset: sp.from, data: mem[:n:n]}
 		mem = mem[n:]
-		if err := readRange(env.ctx, env.file.f, env.file.path, p.data, sp.from); err != nil {
+		if err := env.file.readRange(env.ctx, p.data, sp.from); err != nil {
 			return err
 		}
 		env.pieces = append(env.pieces, p)
