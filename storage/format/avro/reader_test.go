@@ -231,11 +231,7 @@ func tryRead(data []byte) error {
 	if err != nil {
 		return err
 	}
-	var cols []schema.Field
-	for _, c := range inferable(f.record, 0) {
-		cols = append(cols, c)
-	}
-	_, err = dump(f, format.ReadOptions{Columns: cols, ToSection: 1})
+	_, err = dump(f, format.ReadOptions{Columns: inferable(f.record, 0), ToSection: 1})
 	return err
 }
 

@@ -141,11 +141,6 @@ func conversionOf(n *node, t *schema.Type) (c conversion, ok bool) {
 	return 0, false
 }
 
-// isFixed reports whether the conversion takes fixed-width bytes.
-func (c conversion) isFixed() bool {
-	return c != convBool && c != convBytes && c != convBytesDec64 && c != convBytesDec128
-}
-
 // canView says that little-endian bytes may be looked at as integers in place;
 // both architectures allow unaligned loads.
 const canView = runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64"
