@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tributarydb/tributary/storage/binrow"
+	"github.com/tributarydb/tributary/storage/cast"
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/format"
 	"github.com/tributarydb/tributary/storage/predicate"
@@ -57,10 +58,34 @@ func (m *StatsMapper) Column(f *DataFile, col int) (s predicate.Stats, ok bool) 
 		if unsafeOrcBounds(f.Name, ft, s) {
 			s.HasBounds = false
 		} else {
-			s = widenStats(s, ft, m.table[col])
+			s = castStats(s, ft, m.table[col])
 		}
 	}
 	return s, true
+}
+
+// Stored returns the statistics of table column col as the entry has them, for
+// showing: nothing is adjusted for pruning, and the bounds are of the file's type, which is returned.
+func (m *StatsMapper) Stored(f *DataFile, col int) (s predicate.Stats, t *schema.Type, ok bool) {
+	src := m.source[col]
+	if src < 0 {
+		return predicate.Stats{Rows: f.RowCount, Nulls: f.RowCount}, m.table[col], true
+	}
+	t = m.fileFields[src].Type
+	pos, count := m.position(f, src)
+	if pos < 0 {
+		return s, t, false
+	}
+	s = predicate.Stats{Rows: f.RowCount, Nulls: -1}
+	if len(f.ValueStats.Nulls) == count {
+		s.Nulls = f.ValueStats.Nulls[pos]
+	}
+	lo, ok1 := bound(f.ValueStats.Min, pos, count, t)
+	hi, ok2 := bound(f.ValueStats.Max, pos, count, t)
+	if ok1 && ok2 && !lo.Null && !hi.Null {
+		s.HasBounds, s.Min, s.Max = true, lo, hi
+	}
+	return s, t, true
 }
 
 // position returns where a file column stands in the statistics, -1 nowhere,
@@ -127,38 +152,47 @@ func unsafeOrcBounds(file string, t *schema.Type, s predicate.Stats) bool {
 	return s.Min.I < gregorianStart || s.Min.I < 0 && s.Max.I >= -second && s.Max.I < second
 }
 
-// widenStats converts bounds of the file's type to the table's type where that
-// keeps their order exactly, and drops them else.
-func widenStats(s predicate.Stats, from, to *schema.Type) predicate.Stats {
+// castStats converts bounds of the file's type to the table's type where the
+// cast keeps order, and drops them else: what is bounded stays bounded then,
+// also where the cast rounds.
+func castStats(s predicate.Stats, from, to *schema.Type) predicate.Stats {
 	if from.EqualIgnoreNull(to) {
 		return s
 	}
-	isInt := func(t *schema.Type) int {
-		switch t.Root {
-		case schema.TinyInt:
-			return 1
-		case schema.SmallInt:
-			return 2
-		case schema.Int:
-			return 4
-		case schema.BigInt:
-			return 8
-		}
-		return 0
-	}
-	switch a, b := isInt(from), isInt(to); {
-	case a > 0 && b >= a:
-		s.Min.Kind, s.Max.Kind = schema.KindOf(to), schema.KindOf(to)
-		return s
-	case from.Root == schema.Varchar && to.Root == schema.Varchar && to.Length >= from.Length:
-		return s
-	case from.Root == schema.Varbinary && to.Root == schema.Varbinary && to.Length >= from.Length:
-		return s
-	case from.Root == to.Root && (from.Root == schema.Timestamp || from.Root == schema.TimestampLTZ) && to.Precision >= from.Precision:
+	if !keepsOrder(from, to) {
+		s.HasBounds = false
 		return s
 	}
-	s.HasBounds = false
+	lo, err1 := cast.Scalar(from, to, s.Min)
+	hi, err2 := cast.Scalar(from, to, s.Max)
+	if err1 != nil || err2 != nil || lo.Null || hi.Null {
+		// Values that do not fit become null: their number is not known.
+		return predicate.Stats{Rows: s.Rows, Nulls: -1}
+	}
+	s.Min, s.Max = lo, hi
 	return s
+}
+
+// keepsOrder reports whether a <= b implies cast(a) <= cast(b).
+func keepsOrder(from, to *schema.Type) bool {
+	isInt := func(t *schema.Type) bool { return t.Root >= schema.TinyInt && t.Root <= schema.BigInt }
+	isFloat := func(t *schema.Type) bool { return t.Root == schema.Float || t.Root == schema.Double }
+	isTime := func(t *schema.Type) bool { return t.Root == schema.Timestamp || t.Root == schema.TimestampLTZ }
+	switch {
+	case isInt(from):
+		return isInt(to) && to.Root >= from.Root || isFloat(to) || to.Root == schema.Decimal
+	case isFloat(from):
+		return isFloat(to)
+	case from.Root == schema.Decimal:
+		return to.Root == schema.Decimal || isFloat(to)
+	case isTime(from):
+		return isTime(to) || to.Root == schema.Date
+	case from.Root == schema.Date:
+		return isTime(to)
+	case from.Root == schema.Varchar || from.Root == schema.Varbinary:
+		return to.Root == from.Root && to.Length >= from.Length
+	}
+	return false
 }
 
 // KeyColumn returns what is known of column pos of the trimmed primary key,
