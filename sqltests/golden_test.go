@@ -3,6 +3,9 @@ package sqltests
 import (
 	"context"
 	"flag"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -11,6 +14,33 @@ import (
 	"github.com/tributarydb/tributary/sqltests/golden"
 	"github.com/tributarydb/tributary/sqltests/runner"
 )
+
+// TestDiffersBelongToCases checks that no file of differs/ is left behind.
+func TestDiffersBelongToCases(t *testing.T) {
+	root, err := golden.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join("differs", "*.slt"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(len(files), err)
+	}
+	for _, f := range files {
+		name := strings.TrimSuffix(filepath.Base(f), ".slt")
+		script, err := runner.ParseFile(filepath.Join(root, name, golden.ScriptName))
+		if err != nil {
+			t.Errorf("%s: %v", f, err)
+			continue
+		}
+		d, err := runner.ParseFile(f)
+		if err == nil {
+			err = script.ReplaceAnswers(d)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
 
 var goldenName = flag.String("golden", "", "run only the golden case of this name")
 
@@ -42,6 +72,16 @@ func TestGolden(t *testing.T) {
 			script, err := runner.ParseFile(c.Script)
 			if err != nil {
 				t.Fatal(err)
+			}
+			differs := filepath.Join("differs", c.Name+".slt")
+			if _, err := os.Stat(differs); err == nil {
+				d, err := runner.ParseFile(differs)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := script.ReplaceAnswers(d); err != nil {
+					t.Fatal(err)
+				}
 			}
 			// Both protocols share a warehouse that the script does not change.
 			shared := !writes(script)

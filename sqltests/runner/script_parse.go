@@ -35,6 +35,8 @@ type Record struct {
 	Line int    // line of the record's head, from 1
 	Kind Kind
 
+	Comment string // the comment lines right above the record, joined by spaces
+
 	SQL       string        // one line, no semicolon; empty for Sleep
 	ErrorText string        // StatementError: text the message must contain
 	Types     string        // Query: one letter for each column
@@ -77,6 +79,8 @@ type parser struct {
 	script *Script
 	lines  []string
 	pos    int // index of the next line
+
+	comment []string // comment lines since the last record or empty line
 }
 
 func (p *parser) fail(line int, format string, args ...any) error {
@@ -91,15 +95,18 @@ func (p *parser) run() error {
 			if inHeader {
 				p.script.Header = append(p.script.Header, strings.TrimSpace(line[1:]))
 			}
+			p.comment = append(p.comment, strings.TrimSpace(line[1:]))
 			p.pos++
 			continue
 		}
 		inHeader = false
 		if strings.TrimSpace(line) == "" {
+			p.comment = nil
 			p.pos++
 			continue
 		}
-		rec := Record{File: p.script.Name, Line: p.pos + 1}
+		rec := Record{File: p.script.Name, Line: p.pos + 1, Comment: strings.Join(p.comment, " ")}
+		p.comment = nil
 		word, rest, _ := strings.Cut(line, " ")
 		var err error
 		switch word {

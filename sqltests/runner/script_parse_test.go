@@ -25,13 +25,44 @@ func TestParse(t *testing.T) {
 	}
 	want := []Record{
 		{File: "a.slt", Line: 4, Kind: StatementOK, SQL: "CREATE TABLE t (a INT)"},
-		{File: "a.slt", Line: 8, Kind: StatementError, SQL: "SELECT 1 FROM x", ErrorText: "no such table"},
+		{File: "a.slt", Line: 8, Kind: StatementError, SQL: "SELECT 1 FROM x", ErrorText: "no such table", Comment: "about the next"},
 		{File: "a.slt", Line: 11, Kind: Query, SQL: "SELECT a, b FROM t", Types: "IT", RowSort: true, Want: [][]string{{"1", `x\ty`}, {"2", "NULL"}}},
 		{File: "a.slt", Line: 17, Kind: Sleep, Sleep: 25 * time.Millisecond},
 		{File: "a.slt", Line: 19, Kind: Query, SQL: "SELECT y FROM t WHERE FALSE", Types: "X"},
 	}
 	if !reflect.DeepEqual(script.Records, want) {
 		t.Errorf("records:\n got %+v\nwant %+v", script.Records, want)
+	}
+}
+
+func TestReplaceAnswers(t *testing.T) {
+	const text = "query I\nSELECT 1\n----\n1\n\nquery I\nSELECT 2\n----\n2\n\nquery I\nSELECT 1\n----\n1\n"
+	for differs, want := range map[string]string{
+		"# why\nquery I rowsort\nSELECT 1\n----\n7\n\n# why\nquery I\nSELECT 1\n----\n8\n": "",
+		"# why\nstatement error x\nSELECT 2\n":                                             "",
+		"query I\nSELECT 1\n----\n7\n":                                                     "d:1: there is no reason above the record",
+		"# why\n\nquery I\nSELECT 1\n----\n7\n":                                            "d:3: there is no reason",
+		"# why\nquery I\nSELECT 1\n----\n1\n":                                              "d:2: says the same as s:1",
+		"# why\nquery I\nSELECT 3\n----\n1\n":                                              "d:2: s has no such statement",
+		"# why\nquery I\nSELECT 2\n----\n3\n\n# why\nquery I\nSELECT 2\n----\n4\n":         "d:8: s has no such statement",
+	} {
+		script, err := Parse("s", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := Parse("d", differs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = script.ReplaceAnswers(d)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
+			t.Errorf("%q: %v", differs, err)
+		}
+		if strings.Contains(differs, "8") {
+			if r := script.Records; !r[0].RowSort || r[0].Want[0][0] != "7" || r[1].Want[0][0] != "2" || r[2].Want[0][0] != "8" {
+				t.Errorf("%+v", r)
+			}
+		}
 	}
 }
 
