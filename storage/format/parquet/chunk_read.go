@@ -50,6 +50,7 @@ func (p *pageBuffer) release() {
 type window struct {
 	src        io.ReaderAt
 	start, end int64 // of the chunk in the file
+	want       int64 // what is read ahead ends here
 	buf        pageBuffer
 	data       []byte // bytes [off, off+len(data)) of the file
 	off        int64
@@ -67,7 +68,7 @@ func (w *window) at(off int64, n int) ([]byte, error) {
 	if from := off - w.off; from >= 0 && from+int64(n) <= int64(len(w.data)) {
 		return w.data[from : from+int64(n)], nil
 	}
-	size := int(min(max(int64(n), readWindow), w.end-off))
+	size := int(max(int64(n), min(readWindow, w.want-off)))
 	b := w.buf.grow(size)
 	w.data = nil
 	if err := readAt(w.src, b, off); err != nil {
@@ -98,11 +99,13 @@ func readAt(src io.ReaderAt, b []byte, off int64) error {
 // pageReader steps through the pages of a column chunk. It decompresses a
 // page only when a value of it is wanted.
 type pageReader struct {
-	ch   *chunk
-	n    *node
-	conv conversion
-	kind column.Kind
-	src  window
+	f     *File
+	group int
+	ch    *chunk
+	n     *node
+	conv  conversion
+	kind  column.Kind
+	src   window
 
 	offset int64 // of the next page header
 	// seen is the number of level entries before the current page.
@@ -129,13 +132,16 @@ type pageReader struct {
 	hasDict  bool
 }
 
-// open starts on a chunk, keeping buffers.
-func (p *pageReader) open(src io.ReaderAt, n *node, ch *chunk, conv conversion, t *schema.Type) {
+// open starts on the chunk of a column in a row group, keeping buffers.
+func (p *pageReader) open(f *File, group int, n *node, conv conversion, t *schema.Type) {
+	ch := &f.meta.groups[group].chunks[n.leaf]
+	p.f, p.group = f, group
 	p.ch, p.n, p.conv = ch, n, conv
 	if t != nil {
 		p.kind = schema.KindOf(t)
 	}
-	p.src.src, p.src.start, p.src.end, p.src.data = src, ch.start(), ch.start()+ch.compressed, nil
+	p.src.src, p.src.start, p.src.end, p.src.data = f.src, ch.start(), ch.start()+ch.compressed, nil
+	p.src.want = p.src.end
 	p.offset = p.src.start
 	p.seen, p.hasPage, p.loaded, p.pos = 0, false, false, 0
 	p.dict, p.hasDict = nil, false
@@ -146,6 +152,14 @@ func (p *pageReader) open(src io.ReaderAt, n *node, ch *chunk, conv conversion, 
 func (p *pageReader) jump(i int) error {
 	// The dictionary page comes first and has no place in the index.
 	if first := p.locs.offset[0]; !p.hasDict && p.offset == p.src.start && first > p.offset {
+		if p.dict, p.dictLen = p.f.dicts.get(p.dictKey()); p.dict != nil {
+			p.hasDict = true
+		}
+	}
+	if first := p.locs.offset[0]; !p.hasDict && p.offset == p.src.start && first > p.offset {
+		want := p.src.want
+		p.src.want = min(want, first) // the dictionary and no more
+		defer func() { p.src.want = want }()
 		h, err := p.header(p.offset)
 		if err != nil {
 			return err
@@ -359,6 +373,9 @@ func (p *pageReader) loadDict() error {
 	if p.dict != nil {
 		return nil
 	}
+	if p.dict, p.dictLen = p.f.dicts.get(p.dictKey()); p.dict != nil {
+		return nil
+	}
 	if !p.hasDict {
 		// Fine as long as the chunk holds nulls only: take refuses any code.
 		p.dict, p.dictLen = emptyDict(p.kind), 0
@@ -397,7 +414,14 @@ func (p *pageReader) loadDict() error {
 		return err
 	}
 	p.dict, p.dictLen = dict, h.values
+	if p.f.meta.groups[p.group].split {
+		p.f.dicts.put(p.dictKey(), dict, h.values, len(buf))
+	}
 	return nil
+}
+
+func (p *pageReader) dictKey() dictKey {
+	return dictKey{group: p.group, leaf: p.n.leaf, conv: p.conv, kind: p.kind}
 }
 
 // emptyDict returns a dictionary of one entry, as codes of null rows must be

@@ -1,8 +1,6 @@
 package parquet
 
 import (
-	"io"
-
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/schema"
 )
@@ -41,14 +39,28 @@ func (c *columnReader) path() string {
 	return "?"
 }
 
-func (c *columnReader) open(src io.ReaderAt, g *rowGroup) {
+func (c *columnReader) open(f *File, group int) {
 	c.row = 0
 	if c.flat != nil {
-		c.flat.open(src, c.p.node, &g.chunks[c.p.node.leaf], c.p.conv, c.p.typ)
+		c.flat.open(f, group, c.p.node, c.p.conv, c.p.typ)
 	}
 	for _, l := range c.leaves {
-		l.open(src, &g.chunks[l.n.leaf])
+		l.open(f, group)
 	}
+}
+
+// limit says that no row from end on will be asked for before another limit,
+// so that no more is read from storage than the pages up to there.
+func (c *columnReader) limit(end int64) {
+	c.eachPageReader(func(p *pageReader) {
+		p.src.want = p.src.end
+		if p.locs == nil || end <= 0 {
+			return
+		}
+		if i := p.locs.pageOf(end-1) + 1; i < len(p.locs.offset) {
+			p.src.want = p.locs.offset[i]
+		}
+	})
 }
 
 // eachPageReader calls f for the readers of the column's chunks.

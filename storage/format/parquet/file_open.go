@@ -20,6 +20,13 @@ const (
 	maxGroupRows = 1 << 31
 	// magicLen is the length of the magic at both ends of a file.
 	magicLen = 4
+	// sectionRows is about the number of rows of a section: row groups that are
+	// larger are split, so that they can be read in parallel.
+	sectionRows = 250000
+	// sectionUnit divides the first row of every section in a row group: the
+	// greatest number of rows that Paimon's writer puts in a page, so that pages
+	// are not cut.
+	sectionUnit = 20000
 )
 
 func init() { format.Register("parquet", Open) }
@@ -34,8 +41,16 @@ type File struct {
 	leaves []*node
 	// tail is the end of the file as first read, from tailOff on: footer and
 	// often page indexes.
-	tail    []byte
-	tailOff int64
+	tail     []byte
+	tailOff  int64
+	sections []groupRows
+	dicts    dictCache
+}
+
+// groupRows is a range of rows of a row group.
+type groupRows struct {
+	group    int
+	from, to int64
 }
 
 // Open opens a Parquet file; it is the format.Opener of "parquet".
@@ -117,7 +132,37 @@ func (f *File) readFooter() error {
 	if err != nil {
 		return err
 	}
-	return f.checkGroups(f.size - 8 - n)
+	if err := f.checkGroups(f.size - 8 - n); err != nil {
+		return err
+	}
+	f.split()
+	return nil
+}
+
+// split makes the sections: row groups, or parts of large ones that have a
+// page index, with which a reader finds its pages without reading those before.
+func (f *File) split() {
+	for i := range f.meta.groups {
+		g := &f.meta.groups[i]
+		size := g.rows
+		if parts := (g.rows + sectionRows/2) / sectionRows; parts > 1 && g.indexed() {
+			size = (g.rows/parts + sectionUnit - 1) / sectionUnit * sectionUnit
+			g.split = size < g.rows
+		}
+		for from := int64(0); from < g.rows; from += size {
+			f.sections = append(f.sections, groupRows{i, from, min(from+size, g.rows)})
+		}
+	}
+}
+
+// indexed reports whether every column has a page index.
+func (g *rowGroup) indexed() bool {
+	for i := range g.chunks {
+		if g.chunks[i].offsetIndexLength <= 0 {
+			return false
+		}
+	}
+	return len(g.chunks) > 0
 }
 
 // checkGroups checks the row groups against the schema and the file; data
@@ -161,12 +206,13 @@ func (f *File) checkGroups(limit int64) error {
 // Rows is the number of rows in the file.
 func (f *File) Rows() int64 { return f.meta.rows }
 
-// Sections lists the row groups.
+// Sections lists the row groups, large ones in parts.
 func (f *File) Sections() []format.Section {
-	var out []format.Section
-	for i := range f.meta.groups {
-		g := &f.meta.groups[i]
-		out = append(out, format.Section{FirstRow: g.firstRow, Rows: g.rows, Bytes: g.bytes})
+	out := make([]format.Section, len(f.sections))
+	for i, s := range f.sections {
+		g := &f.meta.groups[s.group]
+		rows := s.to - s.from
+		out[i] = format.Section{FirstRow: g.firstRow + s.from, Rows: rows, Bytes: int64(float64(g.bytes) * float64(rows) / float64(g.rows))}
 	}
 	return out
 }

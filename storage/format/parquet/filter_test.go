@@ -305,3 +305,103 @@ func TestLateReading(t *testing.T) {
 		t.Fatalf("%v %v", rows, err)
 	}
 }
+
+// TestSplitSections reads a large row group by its parts, with and without a filter.
+func TestSplitSections(t *testing.T) {
+	type wideRow struct {
+		ID   int64   `parquet:"id,plain"`
+		Code string  `parquet:"code,dict"`
+		Opt  *int64  `parquet:"opt,optional,plain"`
+		Tags []int32 `parquet:"tags,list"`
+	}
+	const rows = 600000
+	var buf bytes.Buffer
+	w := pq.NewGenericWriter[wideRow](&buf, pq.PageBufferSize(50000), pq.Compression(&pq.Snappy))
+	part := make([]wideRow, 0, 1000)
+	for i := range rows {
+		row := wideRow{ID: int64(i), Code: fmt.Sprintf("code %d", i%1000)}
+		if i%3 > 0 {
+			row.Opt = &row.ID
+		}
+		if i%50 == 0 {
+			row.Tags = []int32{int32(i), int32(i + 1)}
+		}
+		if part = append(part, row); len(part) == cap(part) {
+			if _, err := w.Write(part); err != nil {
+				t.Fatal(err)
+			}
+			part = part[:0]
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := openBytes(buf.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.meta.groups) != 1 || len(f.Sections()) < 2 {
+		t.Fatalf("%d row groups, %d sections", len(f.meta.groups), len(f.Sections()))
+	}
+	cols := allColumns(f)
+	next := int64(0)
+	dicts := map[*column.Vector]bool{}
+	for i, s := range f.Sections() {
+		if s.FirstRow != next {
+			t.Fatalf("section %d starts at %d", i, s.FirstRow)
+		}
+		r, err := f.Read(context.Background(), format.ReadOptions{Columns: cols, FromSection: i, ToSection: i + 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for next < s.FirstRow+s.Rows {
+			b, err := r.Next(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.Base != next {
+				t.Fatalf("batch at %d, want %d", b.Base, next)
+			}
+			id, code, opt, tags := b.Cols[indexOf(cols, "id")], b.Cols[indexOf(cols, "code")], b.Cols[indexOf(cols, "opt")], b.Cols[indexOf(cols, "tags")]
+			dicts[code.Dict] = true
+			for k := range b.N {
+				row := next + int64(k)
+				if id.Int(k) != row || string(code.Bytes(k)) != fmt.Sprintf("code %d", row%1000) || opt.IsNull(k) != (row%3 == 0) || !opt.IsNull(k) && opt.Int(k) != row {
+					t.Fatalf("row %d is wrong", row)
+				}
+				want := 0
+				if row%50 == 0 {
+					want = 2
+				}
+				if n := int(tags.Offsets[k+1] - tags.Offsets[k]); n != want || n > 0 && tags.Children[0].Int(int(tags.Offsets[k])) != row {
+					t.Fatalf("tags of row %d are wrong", row)
+				}
+			}
+			next += int64(b.N)
+		}
+		if _, err := r.Next(context.Background()); err != io.EOF {
+			t.Fatalf("behind section %d: %v", i, err)
+		}
+		r.Close()
+	}
+	if next != rows {
+		t.Fatalf("%d rows", next)
+	}
+	if len(dicts) != 1 {
+		t.Errorf("%d dictionaries for one chunk", len(dicts))
+	}
+	lit := []column.Scalar{column.IntScalar(column.KindInt64, 399999)}
+	got, err := readRows(f, format.ReadOptions{Columns: cols, Filter: &predicate.Leaf{Op: predicate.Ge, Column: indexOf(cols, "id"), Literals: lit}})
+	if err != nil || len(got) != rows-399999 || got[0].pos != 399999 {
+		t.Fatalf("%d rows, %v", len(got), err)
+	}
+}
+
+func indexOf(cols []schema.Field, name string) int {
+	for i := range cols {
+		if cols[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}

@@ -170,6 +170,8 @@ type rowGroup struct {
 	rows     int64
 	firstRow int64
 	bytes    int64
+	// split says that the row group makes more than one section.
+	split bool
 }
 
 // footer is FileMetaData.

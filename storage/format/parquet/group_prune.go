@@ -10,15 +10,11 @@ import (
 // rowRange is a range of rows of a row group.
 type rowRange struct{ from, to int64 }
 
-// prune returns the rows of a row group that may match the filter, by the
+// prune returns the rows among part of a row group that may match the filter, by the
 // statistics of the row group, its bloom filters and its page index.
-func (r *reader) prune(g *rowGroup) ([]rowRange, error) {
-	all := []rowRange{{0, g.rows}}
-	if g.rows == 0 {
-		return nil, nil
-	}
+func (r *reader) prune(g *rowGroup, part rowRange) ([]rowRange, error) {
 	if r.filter == nil {
-		return all, nil
+		return []rowRange{part}, nil
 	}
 	stats := func(col int) (predicate.Stats, bool) { return r.columnStats(col, g) }
 	if !predicate.MayMatch(r.filter, stats) {
@@ -28,7 +24,7 @@ func (r *reader) prune(g *rowGroup) ([]rowRange, error) {
 	if err != nil || !may {
 		return nil, err
 	}
-	return r.prunePages(g, all)
+	return r.prunePages(g, part)
 }
 
 // columnStats returns what is known of a filter column in a row group.
@@ -47,7 +43,8 @@ func (r *reader) columnStats(col int, g *rowGroup) (predicate.Stats, bool) {
 }
 
 // prunePages narrows the rows by page statistics.
-func (r *reader) prunePages(g *rowGroup, all []rowRange) ([]rowRange, error) {
+func (r *reader) prunePages(g *rowGroup, part rowRange) ([]rowRange, error) {
+	all := []rowRange{part}
 	if !slices.ContainsFunc(r.filterCols, func(c *columnReader) bool {
 		return c != nil && c.flat != nil && g.chunks[c.p.node.leaf].columnIdxLength > 0
 	}) {
@@ -80,8 +77,8 @@ func (r *reader) prunePages(g *rowGroup, all []rowRange) ([]rowRange, error) {
 	borders = append(slices.Compact(borders), g.rows)
 	var out []rowRange
 	for i := range len(borders) - 1 {
-		from, to := borders[i], borders[i+1]
-		if !predicate.MayMatch(r.filter, func(col int) (predicate.Stats, bool) {
+		from, to := max(borders[i], part.from), min(borders[i+1], part.to)
+		if from >= to || !predicate.MayMatch(r.filter, func(col int) (predicate.Stats, bool) {
 			if col >= 0 && col < len(bounds) && bounds[col] != nil {
 				return r.pageStats(r.filterCols[col], bounds[col], from, g), true
 			}

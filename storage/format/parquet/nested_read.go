@@ -38,8 +38,8 @@ type nestedLeaf struct {
 }
 
 // open starts on a chunk.
-func (l *nestedLeaf) open(src io.ReaderAt, ch *chunk) {
-	l.pageReader.open(src, l.n, ch, l.convWanted, l.typ)
+func (l *nestedLeaf) open(f *File, group int) {
+	l.pageReader.open(f, group, l.n, l.convWanted, l.typ)
 	l.pendingRep, l.pendingDef, l.taken = l.pendingRep[:0], l.pendingDef[:0], 0
 }
 

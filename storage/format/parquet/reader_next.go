@@ -21,11 +21,12 @@ type reader struct {
 	cols  []*columnReader
 	batch column.Batch
 
-	group, toGroup int
-	opened         bool
-	pos, end       int64      // rows of the current row group
-	ranges         []rowRange // what follows end
-	failed         error
+	parts    []groupRows // what is left to read, merged where sections of a row group follow each other
+	group    int
+	opened   bool
+	pos, end int64      // rows of the current row group
+	ranges   []rowRange // what follows end
+	failed   error
 
 	filter predicate.Predicate
 	// filterCols has the readers of the columns that the filter looks at, at their index.
@@ -42,10 +43,17 @@ func (f *File) Read(ctx context.Context, opts format.ReadOptions) (format.Reader
 		return nil, err
 	}
 	to := opts.ToSection
-	if to <= 0 || to > len(f.meta.groups) {
-		to = len(f.meta.groups)
+	if to <= 0 || to > len(f.sections) {
+		to = len(f.sections)
 	}
-	r := &reader{f: f, group: max(opts.FromSection, 0), toGroup: to, filter: opts.Filter}
+	r := &reader{f: f, filter: opts.Filter}
+	for _, s := range f.sections[min(max(opts.FromSection, 0), to):to] {
+		if n := len(r.parts); n > 0 && r.parts[n-1].group == s.group {
+			r.parts[n-1].to = s.to
+		} else {
+			r.parts = append(r.parts, s)
+		}
+	}
 	for i := range opts.Columns {
 		c := &opts.Columns[i]
 		p, err := planColumn(f.root.child(c.Name), c.Type)
@@ -87,16 +95,20 @@ func (r *reader) Next(ctx context.Context) (b *column.Batch, err error) {
 			if len(r.ranges) > 0 {
 				r.pos, r.end = r.ranges[0].from, r.ranges[0].to
 				r.ranges = r.ranges[1:]
+				for _, c := range r.cols {
+					c.limit(r.end)
+				}
 			} else {
 				r.opened = false
-				r.group++
 			}
 		}
 		if !r.opened {
-			if r.group >= r.toGroup {
+			if len(r.parts) == 0 {
 				return nil, io.EOF
 			}
-			if err := r.openGroup(); err != nil {
+			part := r.parts[0]
+			r.parts = r.parts[1:]
+			if err := r.openPart(part); err != nil {
 				return nil, r.f.wrap(err)
 			}
 			continue
@@ -111,21 +123,22 @@ func (r *reader) Next(ctx context.Context) (b *column.Batch, err error) {
 	}
 }
 
-// openGroup starts on a row group.
-func (r *reader) openGroup() error {
-	g := &r.f.meta.groups[r.group]
-	r.opened, r.pos, r.end = true, 0, 0
+// openPart starts on rows of a row group.
+func (r *reader) openPart(part groupRows) error {
+	g := &r.f.meta.groups[part.group]
+	r.group, r.opened, r.pos, r.end = part.group, true, 0, 0
 	for _, c := range r.cols {
-		c.open(r.f.src, g)
+		c.open(r.f, part.group)
 	}
-	ranges, err := r.prune(g)
+	all := rowRange{part.from, part.to}
+	ranges, err := r.prune(g, all)
 	if err != nil {
 		return err
 	}
 	r.ranges = ranges
 	r.planStages(g)
-	if len(ranges) > 0 && r.filter != nil {
-		// Rows will be left out: pages of the other columns can be passed over unseen.
+	if len(ranges) > 0 && (r.filter != nil || part.from > 0 || part.to < g.rows) {
+		// Rows will be left out: pages can be passed over unseen.
 		return r.f.loadLocations(r.cols, g)
 	}
 	return nil
