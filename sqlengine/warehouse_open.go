@@ -124,6 +124,9 @@ func (w *warehouse) Open(ctx context.Context, db, name string, o planner.OpenOpt
 		return nil, err
 	}
 	t, err := table.Open(ctx, w.env, db, on.table, opts)
+	if errs.Is(err, errs.NotFound) && on.branch+on.system != "" {
+		return nil, errs.NotFoundf("Table '%s.%s' doesn't exist: not found: %w", db, name, err)
+	}
 	if err != nil {
 		return nil, err
 	}

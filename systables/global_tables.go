@@ -89,7 +89,7 @@ func globalPartitions(env *table.Env) relation.Relation {
 					return err
 				}
 				for _, p := range list {
-					s := sumFiles(p.Files)
+					s := sumFiles(p.Files, p.Updated)
 					r := emit()
 					r.text(db)
 					r.text(name)

@@ -30,7 +30,10 @@ func manifests(t *table.Table) (relation.Relation, error) {
 				return err
 			}
 			types := t.Schema().PartitionTypes()
-			for _, list := range []string{snap.BaseManifestList, snap.DeltaManifestList} {
+			for _, list := range []string{snap.BaseManifestList, snap.DeltaManifestList, snap.ChangelogManifestList} {
+				if list == "" {
+					continue
+				}
 				infos, err := t.Store().ReadList(ctx, list)
 				if err != nil {
 					return err
@@ -72,7 +75,11 @@ func keyText(t *table.Table, key []column.Scalar) (string, bool) {
 	if !t.Schema().HasPrimaryKey() || key == nil {
 		return "", false
 	}
-	return rowText("[", "]", t.Schema().KeyTypes(), key), true
+	parts := make([]string, len(key))
+	for i, typ := range t.Schema().KeyTypes() {
+		parts[i] = boundText(typ, true, key[i])
+	}
+	return "[" + strings.Join(parts, ", ") + "]", true
 }
 
 func (r *row) key(t *table.Table, key []column.Scalar) {
@@ -188,14 +195,14 @@ func statsTexts(f *scan.File, m *manifest.StatsMapper, cols []schema.Field) (nul
 	var n, l, h []string
 	for _, i := range order {
 		c := cols[i]
-		s, ok := m.Column(f.Meta, i)
+		s, t, ok := m.Stored(f.Meta, i)
 		count := "null"
 		if ok && s.Nulls >= 0 {
 			count = strconv.FormatInt(s.Nulls, 10)
 		}
 		n = append(n, c.Name+"="+count)
-		l = append(l, c.Name+"="+boundText(c.Type, ok && s.HasBounds, s.Min))
-		h = append(h, c.Name+"="+boundText(c.Type, ok && s.HasBounds, s.Max))
+		l = append(l, c.Name+"="+castBound(t, c.Type, ok && s.HasBounds, s.Min))
+		h = append(h, c.Name+"="+castBound(t, c.Type, ok && s.HasBounds, s.Max))
 	}
 	wrap := func(p []string) string { return "{" + strings.Join(p, ", ") + "}" }
 	return wrap(n), wrap(l), wrap(h)
@@ -237,15 +244,12 @@ type sums struct {
 	vectorsKnown       bool
 }
 
-func sumFiles(list []*scan.File) sums {
-	s := sums{vectorsKnown: true, total: -1}
+func sumFiles(list []*scan.File, updated *int64) sums {
+	s := sums{vectorsKnown: true, total: -1, updated: updated}
 	for _, f := range list {
 		s.rows += f.Meta.RowCount
 		s.bytes += f.Meta.Size
 		s.files++
-		if c := f.Meta.CreationMillis; c != nil && (s.updated == nil || *c > *s.updated) {
-			s.updated = c
-		}
 		s.total = f.TotalBuckets
 		if f.Vector != nil {
 			if c := f.Vector.Range.Cardinality; c != nil {
@@ -288,7 +292,7 @@ func partitions(t *table.Table) (relation.Relation, error) {
 			}
 			lines := make([]line, len(list))
 			for i, p := range list {
-				lines[i] = line{p.Of.PartitionSpec(p.Values), sumFiles(p.Files)}
+				lines[i] = line{p.Of.PartitionSpec(p.Values), sumFiles(p.Files, p.Updated)}
 			}
 			sort.SliceStable(lines, func(a, b int) bool { return lines[a].name < lines[b].name })
 			for _, l := range lines {
@@ -318,7 +322,7 @@ func buckets(t *table.Table) (relation.Relation, error) {
 		cols: fields(null("partition", str), col("bucket", integer), col("record_count", bigint), col("file_size_in_bytes", bigint), col("file_count", bigint), null("last_update_time", timestamp3)),
 		key:  []string{"partition", "bucket"},
 		fill: func(ctx context.Context, emit func() *row) error {
-			list, err := t.NewestFiles(ctx)
+			list, updated, err := t.NewestFiles(ctx)
 			if err != nil {
 				return err
 			}
@@ -327,11 +331,12 @@ func buckets(t *table.Table) (relation.Relation, error) {
 				partition string
 				bucket    int
 			}
-			groups, order := map[id][]*scan.File{}, []id(nil)
+			groups, order, newest := map[id][]*scan.File{}, []id(nil), map[id]*int64{}
 			for _, f := range list {
 				k := id{partitionText(f, types), f.Bucket}
 				if groups[k] == nil {
 					order = append(order, k)
+					newest[k] = updated(f.PartitionID, f.Bucket)
 				}
 				groups[k] = append(groups[k], f)
 			}
@@ -342,7 +347,7 @@ func buckets(t *table.Table) (relation.Relation, error) {
 				r := emit()
 				r.text(k.partition)
 				r.int(int64(k.bucket))
-				r.sums(sumFiles(groups[k]))
+				r.sums(sumFiles(groups[k], newest[k]))
 			}
 			return nil
 		},
@@ -390,7 +395,7 @@ func tableIndexes(t *table.Table) (relation.Relation, error) {
 
 func (r *row) ranges(e *manifest.IndexEntry) {
 	b := r.builder()
-	if e.Ranges == nil {
+	if e.Type != manifest.IndexDeletionVectors {
 		b.AppendNull()
 		return
 	}

@@ -85,3 +85,16 @@ func boundText(t *schema.Type, known bool, v column.Scalar) string {
 	}
 	return valueText(t, v)
 }
+
+// castBound is boundText of a bound of a file's column, cast to the column of
+// today; null where it cannot be cast.
+func castBound(from, to *schema.Type, known bool, v column.Scalar) string {
+	if known && !v.Null && !from.EqualIgnoreNull(to) {
+		x, err := cast.Scalar(from, to, v)
+		if err != nil {
+			return "null"
+		}
+		v = x
+	}
+	return boundText(to, known, v)
+}

@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -77,7 +78,7 @@ func openOptions(asOf any) (OpenOptions, error) {
 func (d *Database) open(ctx *sql.Context, name string, opts OpenOptions) (sql.Table, bool, error) {
 	opts.TimeZone = SessionZone(ctx)
 	rel, err := pinned(ctx, d.catalog, d.name, name, opts)
-	if isMissing(err) {
+	if isMissing(err) && !strings.Contains(name, "$") { // a missing branch or system table is told as it is
 		if plainOpen(opts) {
 			return nil, false, nil
 		}

@@ -3,6 +3,7 @@ package manifest
 import (
 	"bytes"
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/fileio"
+	"github.com/tributarydb/tributary/storage/predicate"
 	"github.com/tributarydb/tributary/storage/schema"
 )
 
@@ -295,6 +297,19 @@ func TestStats(t *testing.T) {
 	if s, ok := m.Column(none, 2); ok {
 		t.Errorf("%+v", s)
 	}
+	// For showing, statistics are as stored.
+	if s, ty, ok := m.Stored(f, 4); !ok || ty.Root != schema.Double || math.Signbit(s.Min.F) {
+		t.Errorf("%+v %v %v", s, ty, ok)
+	}
+	if s, ty, ok := m.Stored(&orc, 1); !ok || ty.Root != schema.Timestamp || !s.HasBounds {
+		t.Errorf("%+v %v %v", s, ty, ok)
+	}
+	if s, ty, ok := m.Stored(f, 2); !ok || ty.Root != schema.Int || s.Min.I != 1 || s.Nulls != 2 {
+		t.Errorf("%+v %v %v", s, ty, ok)
+	}
+	if s, ty, ok := m.Stored(f, 0); !ok || ty.Root != schema.Int || s.Nulls != 10 {
+		t.Errorf("%+v %v %v", s, ty, ok)
+	}
 	// Statistics of a wrong shape say nothing.
 	bad := &DataFile{Name: "x.parquet", RowCount: 10, ValueStats: SimpleStats{Min: []byte{1, 2}, Max: binrow.Empty, Nulls: []int64{7}}}
 	if s, ok := m.Column(bad, 2); ok {
@@ -302,6 +317,38 @@ func TestStats(t *testing.T) {
 	}
 	if s, ok := f.KeyColumn([]*schema.Type{fs[0].Type}, 0); ok {
 		t.Errorf("%+v", s)
+	}
+}
+
+func TestCastStats(t *testing.T) {
+	i32 := func(x int64) column.Scalar { return column.IntScalar(column.KindInt32, x) }
+	i64 := func(x int64) column.Scalar { return column.IntScalar(column.KindInt64, x) }
+	for _, c := range []struct {
+		from, to string
+		lo, hi   column.Scalar
+		bounds   bool
+		nulls    int64
+	}{
+		{"INT", "BIGINT", i32(1), i32(5), true, 2},
+		{"INT", "DOUBLE", i32(1), i32(5), true, 2},
+		{"INT", "TINYINT", i32(1), i32(300), false, 2}, // wraps
+		{"INT", "STRING", i32(1), i32(300), false, 2},  // another order
+		{"INT", "DECIMAL(3,1)", i32(1), i32(99), true, 2},
+		{"INT", "DECIMAL(3,1)", i32(1), i32(100), false, -1}, // 100.0 becomes null
+		{"DECIMAL(9,2)", "DECIMAL(9,1)", i64(-5), i64(15), true, 2},
+		{"DECIMAL(9,2)", "DECIMAL(3,0)", i64(-5), i64(999999), false, -1},
+	} {
+		from, to := typ(t, c.from), typ(t, c.to)
+		s := castStats(predicate.Stats{Rows: 10, Nulls: 2, HasBounds: true, Min: c.lo, Max: c.hi}, from, to)
+		if s.HasBounds != c.bounds || s.Nulls != c.nulls || s.HasBounds && (s.Min.Kind != schema.KindOf(to) || s.Min.Compare(s.Max) > 0) {
+			t.Errorf("%s to %s: %+v", c.from, c.to, s)
+		}
+	}
+	if s := castStats(predicate.Stats{Rows: 10, Nulls: 0}, typ(t, "STRING"), typ(t, "DECIMAL(3,1)")); s.Nulls != -1 {
+		t.Error("texts may become null decimals")
+	}
+	if s := castStats(predicate.Stats{Rows: 10, Nulls: 10}, typ(t, "STRING"), typ(t, "DECIMAL(3,1)")); s.Nulls != 10 {
+		t.Error("nulls stay null")
 	}
 }
 

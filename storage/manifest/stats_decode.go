@@ -54,14 +54,11 @@ func (m *StatsMapper) Column(f *DataFile, col int) (s predicate.Stats, ok bool) 
 	if !ok {
 		return s, false
 	}
-	if s.HasBounds {
-		if unsafeOrcBounds(f.Name, ft, s) {
-			s.HasBounds = false
-		} else {
-			s = castStats(s, ft, m.table[col])
-		}
+	if s.HasBounds && unsafeOrcBounds(f.Name, ft, s) {
+		s.HasBounds = false
 	}
-	return s, true
+	s = castStats(s, ft, m.table[col])
+	return s, s.HasBounds || s.Nulls >= 0
 }
 
 // Stored returns the statistics of table column col as the entry has them, for
@@ -152,24 +149,25 @@ func unsafeOrcBounds(file string, t *schema.Type, s predicate.Stats) bool {
 	return s.Min.I < gregorianStart || s.Min.I < 0 && s.Max.I >= -second && s.Max.I < second
 }
 
-// castStats converts bounds of the file's type to the table's type where the
-// cast keeps order, and drops them else: what is bounded stays bounded then,
-// also where the cast rounds.
+// castStats converts statistics of the file's type to the table's type. Bounds
+// survive where the cast keeps order: what is bounded stays bounded then, also
+// where the cast rounds. The number of nulls survives unless values may become null.
 func castStats(s predicate.Stats, from, to *schema.Type) predicate.Stats {
 	if from.EqualIgnoreNull(to) {
 		return s
 	}
-	if !keepsOrder(from, to) {
-		s.HasBounds = false
-		return s
+	if s.HasBounds && keepsOrder(from, to) {
+		lo, err1 := cast.Scalar(from, to, s.Min)
+		hi, err2 := cast.Scalar(from, to, s.Max)
+		if err1 == nil && err2 == nil && !lo.Null && !hi.Null {
+			s.Min, s.Max = lo, hi
+			return s
+		}
 	}
-	lo, err1 := cast.Scalar(from, to, s.Min)
-	hi, err2 := cast.Scalar(from, to, s.Max)
-	if err1 != nil || err2 != nil || lo.Null || hi.Null {
-		// Values that do not fit become null: their number is not known.
-		return predicate.Stats{Rows: s.Rows, Nulls: -1}
+	s.HasBounds = false
+	if to.Root == schema.Decimal && s.Nulls != s.Rows {
+		s.Nulls = -1 // values that do not fit become null
 	}
-	s.Min, s.Max = lo, hi
 	return s
 }
 

@@ -124,6 +124,11 @@ func planFile(ctx context.Context, src *scan.Source, f *scan.File, file format.F
 			continue
 		}
 		inFile := slices.ContainsFunc(have, func(x schema.Field) bool { return x.ID == fd.ID })
+		if fd.ID == schema.FieldIDSequence && f.Meta.MinSequence == f.Meta.MaxSequence && schema.OptSeqSnapshotOrder.Value(src.Schema.Options) {
+			// The committer stamped the snapshot id on the file; the rows keep what the writer counted.
+			p.sources[i].konst = column.FromScalar(column.IntScalar(column.KindInt64, f.Meta.MaxSequence))
+			continue
+		}
 		switch fd.ID {
 		case schema.FieldIDSequence, schema.FieldIDKind, schema.FieldIDRowID:
 			p.sources[i].system = fd.ID

@@ -75,6 +75,29 @@ func (s *Source) LiveFiles(ctx context.Context, snap *snapshot.Snapshot, req Req
 	return files, c.counts, nil
 }
 
+// EachEntry calls fn for every entry of a snapshot's manifests, those that
+// cancel each other included.
+func (s *Source) EachEntry(ctx context.Context, snap *snapshot.Snapshot, fn func(partitionID string, e *manifest.Entry)) error {
+	if snap == nil {
+		return nil
+	}
+	c := s.newCollector(Request{})
+	manifests, err := c.readManifests(ctx, snap.BaseManifestList, snap.DeltaManifestList)
+	if err != nil {
+		return err
+	}
+	for _, m := range manifests {
+		for i := range m {
+			p, err := c.layout.partition(m[i].Partition, c.keep)
+			if err != nil {
+				return err
+			}
+			fn(p.id, &m[i])
+		}
+	}
+	return nil
+}
+
 // Partitions lists the partitions that have at least one visible live file, in
 // order of appearance. Filter counts by its partition conjuncts only.
 func (s *Source) Partitions(ctx context.Context, snap *snapshot.Snapshot, req Request) ([][]column.Scalar, map[string]bool, error) {
@@ -204,6 +227,10 @@ func (c *collector) appendSplit(ctx context.Context, files []*File) ([]*Split, e
 	}
 	if len(kept) == 0 {
 		return nil, nil
+	}
+	if kept[0].TotalBuckets > 0 && !c.src.Schema.HasPrimaryKey() {
+		// The rows of a bucket are in the order in which they were written.
+		slices.SortStableFunc(kept, func(a, b *File) int { return cmp.Compare(a.Meta.MinSequence, b.Meta.MinSequence) })
 	}
 	return []*Split{{Source: c.src, Partition: kept[0].Partition, Bucket: kept[0].Bucket, Mode: Raw, Files: kept}}, nil
 }

@@ -156,7 +156,7 @@ func (m *diffMorsel) Open(ctx context.Context) (relation.Reader, error) {
 		}
 		return c, nil
 	}
-	before, err := open(m.before, false)
+	before, err := open(m.before, true)
 	if err != nil {
 		return nil, err
 	}
@@ -220,8 +220,9 @@ func (c *rowCursor) Close() error {
 
 func (c *rowCursor) row() int { return c.b.Row(c.k) }
 
-// diffReader yields new and changed keys as the later state's row, of kind +I,
-// and vanished keys as -D with the row that the later state's files hold for the delete, or the earlier state's.
+// diffReader yields keys whose last record differs between the states: as that
+// of the later state, a retract where it holds one, else -D with the row of the earlier state
+// (org.apache.paimon.mergetree's DiffReader).
 type diffReader struct {
 	m             *diffMorsel
 	before, after *rowCursor
@@ -247,7 +248,7 @@ func (d *diffReader) Next(ctx context.Context) (*column.Batch, error) {
 	var out []*column.Builder
 	n := 0
 	emit := func(c *rowCursor, kind int32) {
-		if kind == lsm.Delete && !w.Kind {
+		if lsm.IsRetract(kind) && !w.Kind {
 			return
 		}
 		if out == nil {
@@ -288,15 +289,14 @@ func (d *diffReader) Next(ctx context.Context) (*column.Batch, error) {
 		default:
 			c = d.compareKeys()
 		}
-		gone := c >= 0 && lsm.IsRetract(int32(d.after.b.Cols[kindAt].Int(d.after.row())))
 		switch {
 		case c < 0:
-			emit(d.before, lsm.Delete)
-		case gone && c == 0:
-			emit(d.after, lsm.Delete)
-		case gone: // a delete of a key that the earlier state did not have
-		case c > 0 || !d.equalRows():
-			emit(d.after, lsm.Insert)
+			// A retract that a compaction has dropped since is no change.
+			if !lsm.IsRetract(kindOf(d.before, kindAt)) {
+				emit(d.before, lsm.Delete)
+			}
+		case c > 0 || !d.equalRows() || lsm.IsRetract(kindOf(d.before, kindAt)) != lsm.IsRetract(kindOf(d.after, kindAt)):
+			emit(d.after, kindOf(d.after, kindAt))
 		}
 		if c <= 0 {
 			if d.moreB, err = d.before.next(ctx); err != nil {
@@ -318,6 +318,8 @@ func (d *diffReader) Next(ctx context.Context) (*column.Batch, error) {
 	}
 	return b, nil
 }
+
+func kindOf(c *rowCursor, col int) int32 { return int32(c.b.Cols[col].Int(c.row())) }
 
 func (d *diffReader) compareKeys() int {
 	for _, k := range d.keys {

@@ -2,15 +2,18 @@ package table
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/tributarydb/tributary/storage/binrow"
 	"github.com/tributarydb/tributary/storage/cast"
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/errs"
+	"github.com/tributarydb/tributary/storage/manifest"
 	"github.com/tributarydb/tributary/storage/predicate"
 	"github.com/tributarydb/tributary/storage/scan"
 	"github.com/tributarydb/tributary/storage/schema"
+	"github.com/tributarydb/tributary/storage/snapshot"
 )
 
 // partitionID identifies a partition by value (scan.File.PartitionID).
@@ -109,10 +112,13 @@ func (t *Table) greatestPartitions(ctx context.Context, st *State, n int) (func(
 // PartitionFiles is a partition and its live files.
 type PartitionFiles struct {
 	Values []column.Scalar
-	// Files are of all levels and buckets.
+	// Files are of all levels and of all buckets but the postpone bucket.
 	Files []*scan.File
 	// Of is the branch that supplies the partition.
 	Of *Table
+	// Updated is the latest creation time of the partition's files, those
+	// removed since and still in the manifests included (wall clock milliseconds); nil unknown.
+	Updated *int64
 }
 
 // PartitionFiles lists the partitions of the state with their files, those of
@@ -142,7 +148,11 @@ func (t *Table) PartitionFiles(ctx context.Context) ([]PartitionFiles, error) {
 }
 
 func (t *Table) ownPartitionFiles(ctx context.Context) ([]PartitionFiles, error) {
-	files, err := t.LiveFiles(ctx)
+	st, err := t.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	files, updated, err := t.filesOf(ctx, st.Snapshot)
 	if err != nil {
 		return nil, err
 	}
@@ -153,21 +163,72 @@ func (t *Table) ownPartitionFiles(ctx context.Context) ([]PartitionFiles, error)
 		if !ok {
 			i = len(out)
 			at[f.PartitionID] = i
-			out = append(out, PartitionFiles{Values: f.Partition, Of: t})
+			out = append(out, PartitionFiles{Values: f.Partition, Of: t, Updated: updated(f.PartitionID, anyBucket)})
 		}
 		out[i].Files = append(out[i].Files, f)
 	}
 	return out, nil
 }
 
-// LiveFiles lists the live files of the state's snapshot in this branch, of all levels and buckets.
+// LiveFiles lists the live files of the state's snapshot in this branch, of all
+// levels and of all buckets but the postpone bucket.
 func (t *Table) LiveFiles(ctx context.Context) ([]*scan.File, error) {
 	st, err := t.State(ctx)
 	if err != nil {
 		return nil, err
 	}
-	files, _, err := t.Source().LiveFiles(ctx, st.Snapshot, scan.Request{})
+	files, _, err := t.filesOf(ctx, st.Snapshot)
 	return files, err
+}
+
+// NewestFiles lists the live files of the branch's newest snapshot, whatever the
+// time travel, and tells when a bucket was last written.
+func (t *Table) NewestFiles(ctx context.Context) (files []*scan.File, updated func(partitionID string, bucket int) *int64, err error) {
+	snap, err := t.latest(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t.filesOf(ctx, snap)
+}
+
+// anyBucket stands for all buckets of a partition.
+const anyBucket = -1 << 31
+
+func (t *Table) filesOf(ctx context.Context, snap *snapshot.Snapshot) ([]*scan.File, func(string, int) *int64, error) {
+	src := t.Source()
+	all, _, err := src.LiveFiles(ctx, snap, scan.Request{})
+	if err != nil {
+		return nil, nil, err
+	}
+	files := slices.DeleteFunc(all, func(f *scan.File) bool { return f.Bucket < 0 })
+	type id struct {
+		partition string
+		bucket    int
+	}
+	newest := map[id]*int64{}
+	err = src.EachEntry(ctx, snap, func(partition string, e *manifest.Entry) {
+		c := e.File.CreationMillis
+		for _, k := range []id{{partition, e.Bucket}, {partition, anyBucket}} {
+			if c != nil && e.Bucket >= 0 && (newest[k] == nil || *c > *newest[k]) {
+				newest[k] = c
+			}
+		}
+	})
+	return files, func(p string, b int) *int64 { return newest[id{p, b}] }, err
+}
+
+// PartitionSpec is a partition as $partitions names it, e.g. dt=2026-01-01/hh=5:
+// values cast to STRING, the default name for NULL and blank ones; "" for an unpartitioned table.
+func (t *Table) PartitionSpec(values []column.Scalar) string {
+	parts := make([]string, len(values))
+	for i, v := range values {
+		text := t.PartitionText(i, v)
+		if strings.TrimSpace(text) == "" {
+			text = schema.OptPartitionDefault.Value(t.schema.Options)
+		}
+		parts[i] = t.schema.PartitionKeys[i] + "=" + text
+	}
+	return strings.Join(parts, "/")
 }
 
 // matchPartition is a filter by a predicate over partition keys.
@@ -175,24 +236,4 @@ func matchPartition(p predicate.Predicate) func([]column.Scalar) bool {
 	return func(v []column.Scalar) bool {
 		return predicate.Matches(p, func(i int) column.Scalar { return v[i] })
 	}
-}
-
-// NewestFiles lists the live files of the branch's newest snapshot, whatever the time travel.
-func (t *Table) NewestFiles(ctx context.Context) ([]*scan.File, error) {
-	snap, err := t.latest(ctx)
-	if err != nil {
-		return nil, err
-	}
-	files, _, err := t.Source().LiveFiles(ctx, snap, scan.Request{})
-	return files, err
-}
-
-// PartitionSpec is a partition as $partitions names it, e.g. dt=2026-01-01/hh=5:
-// values cast to STRING, the default name for NULL; "" for an unpartitioned table.
-func (t *Table) PartitionSpec(values []column.Scalar) string {
-	parts := make([]string, len(values))
-	for i, v := range values {
-		parts[i] = t.schema.PartitionKeys[i] + "=" + t.PartitionText(i, v)
-	}
-	return strings.Join(parts, "/")
 }

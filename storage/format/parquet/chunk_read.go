@@ -167,6 +167,9 @@ func (p *pageReader) jump(i int) error {
 		body := p.offset + int64(h.headerLen)
 		if h.typ == pageDictionary && body+int64(h.compressed) <= p.src.end {
 			p.hasDict, p.dictPage, p.dictBody = true, h, body
+			if err := p.loadDict(); err != nil {
+				return err
+			}
 		}
 	}
 	p.offset = p.locs.offset[i]
@@ -222,6 +225,9 @@ func (p *pageReader) advance() error {
 				return errors.New("it has two dictionary pages")
 			}
 			p.hasDict, p.dictPage, p.dictBody = true, h, body
+			if err := p.loadDict(); err != nil { // now, while its bytes are at hand
+				return err
+			}
 		case pageData, pageDataV2:
 			if !p.jumped && int64(h.values) > p.ch.numValues-p.seen {
 				return errors.New("its pages hold more values than its metadata says")
@@ -272,6 +278,12 @@ func (p *pageReader) load() error {
 		return nil
 	}
 	h := &p.hdr
+	if h.enc == encPlainDictionary || h.enc == encRLEDictionary {
+		// Before the page is read: the page may be used where it lies in the window.
+		if err := p.loadDict(); err != nil {
+			return err
+		}
+	}
 	b, err := p.stored(h, p.body)
 	if err != nil {
 		return err
@@ -320,11 +332,6 @@ func (p *pageReader) load() error {
 	if err := p.vals.reset(p.n, h.enc, b, h.values); err != nil {
 		return err
 	}
-	if p.vals.form == formCodes && p.conv != convNone {
-		if err := p.loadDict(); err != nil {
-			return err
-		}
-	}
 	p.loaded = true
 	if p.pos == 0 {
 		return nil
@@ -370,7 +377,7 @@ func (p *pageReader) levelsV1(h *hybrid, maxLevel uint8, enc encoding, b []byte)
 // loadDict decodes the chunk's dictionary page to a vector with memory of its
 // own: a dictionary vector stays valid and unchanged as long as it is referred to.
 func (p *pageReader) loadDict() error {
-	if p.dict != nil {
+	if p.dict != nil || p.conv == convNone {
 		return nil
 	}
 	if p.dict, p.dictLen = p.f.dicts.get(p.dictKey()); p.dict != nil {
