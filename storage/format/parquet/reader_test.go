@@ -1,7 +1,9 @@
 package parquet
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/tributarydb/tributary/sqltests/golden"
 	"github.com/tributarydb/tributary/storage/errs"
@@ -285,5 +288,62 @@ func TestConcurrentReaders(t *testing.T) {
 		if got := <-done; !slices.Equal(got, want) {
 			t.Error("concurrent readers disagree")
 		}
+	}
+}
+
+// TestLargeDictionary reads uncompressed pages, which are used where they lie
+// in the read window, with a dictionary that is larger than the window.
+func TestLargeDictionary(t *testing.T) {
+	type dictRow struct {
+		Code string `parquet:"code,dict"`
+		Text string `parquet:"text,plain"`
+	}
+	const rows = 400000
+	var buf bytes.Buffer
+	w := pq.NewGenericWriter[dictRow](&buf, pq.PageBufferSize(200000), pq.Compression(&pq.Uncompressed))
+	part := make([]dictRow, 0, 1000)
+	for i := range rows {
+		part = append(part, dictRow{fmt.Sprintf("code %011d", i%(rows/2)), fmt.Sprint("text ", i)})
+		if len(part) == cap(part) {
+			if _, err := w.Write(part); err != nil {
+				t.Fatal(err)
+			}
+			part = part[:0]
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := openBytes(buf.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	str := &schema.Type{Root: schema.Varchar, Length: schema.MaxLength}
+	cols := []schema.Field{{Name: "code", Type: str}, {Name: "text", Type: str}}
+	for _, from := range []int{0, 1} {
+		r, err := f.Read(context.Background(), format.ReadOptions{Columns: cols, FromSection: from})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := f.Sections()[from].FirstRow
+		for row < rows {
+			b, err := r.Next(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.Cols[0].Dict == nil || b.Cols[0].Dict.N != rows/2 {
+				t.Fatal("no dictionary")
+			}
+			for i := range b.N {
+				if got, want := string(b.Cols[0].Bytes(i)), fmt.Sprintf("code %011d", row%(rows/2)); got != want {
+					t.Fatalf("row %d: %q, want %q", row, got, want)
+				}
+				if got, want := string(b.Cols[1].Bytes(i)), fmt.Sprint("text ", row); got != want {
+					t.Fatalf("row %d: %q, want %q", row, got, want)
+				}
+				row++
+			}
+		}
+		r.Close()
 	}
 }
