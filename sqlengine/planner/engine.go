@@ -73,6 +73,9 @@ func New(o Options) (*Engine, error) {
 	sql.GlobalParser = parser
 	a := analyzer.NewBuilder(e.Provider).Build()
 	a.Parser = parser
+	a.Catalog.InfoSchema = newVirtualDatabase(e, sql.InformationSchemaDatabaseName, a.Catalog.InfoSchema, informationTables()...)
+	e.Provider.addVirtual(newVirtualDatabase(e, performanceDatabase, nil, performanceTables()...))
+	e.Provider.addVirtual(newVirtualDatabase(e, mysqlDatabase, nil, mysqlTables()...))
 	override := &execBuilder{}
 	override.base = rowexec.NewOverrideBuilder(override)
 	a.ExecBuilder = override.base

@@ -22,14 +22,12 @@ var (
 	_ sql.FunctionProvider = (*Provider)(nil)
 )
 
-// newProvider makes a provider; virtual databases are found by lower-case name beside the catalog's.
-func newProvider(c Catalog, virtual ...sql.Database) *Provider {
-	p := &Provider{catalog: c, virtual: map[string]sql.Database{}, functions: map[string]sql.Function{}}
-	for _, db := range virtual {
-		p.virtual[strings.ToLower(db.Name())] = db
-	}
-	return p
+func newProvider(c Catalog) *Provider {
+	return &Provider{catalog: c, virtual: map[string]sql.Database{}, functions: map[string]sql.Function{}}
 }
+
+// addVirtual adds a database beside the catalog's; it is found by name in any case.
+func (p *Provider) addVirtual(db sql.Database) { p.virtual[strings.ToLower(db.Name())] = db }
 
 // find returns the catalog's spelling of a database name: the exact match, else the only one that
 // differs in case (go-mysql-server asks in lower case at times).

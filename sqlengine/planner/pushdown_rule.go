@@ -169,7 +169,7 @@ func (p *pushdown) table(rt *plan.ResolvedTable, conds []condition) (sql.Node, e
 	if cols.Intersects(p.shared) {
 		return rt, nil
 	}
-	b := PredicateBuilder{Column: t.columnFinder(cols), Fields: t.fields, Zone: p.zone}
+	b := PredicateBuilder{Column: t.comparable(t.columnFinder(cols)), Fields: t.fields, Zone: p.zone}
 	var parts []predicate.Predicate
 	none, exact := false, true
 	for _, c := range conds {
@@ -207,6 +207,18 @@ func (t *Table) columnFinder(cols sql.ColSet) func(*expression.GetField) (int, b
 			return 0, false
 		}
 		return t.fieldNamed(g.Name())
+	}
+}
+
+// comparable leaves out columns whose texts are not compared by their bytes.
+func (t *Table) comparable(find func(*expression.GetField) (int, bool)) func(*expression.GetField) (int, bool) {
+	v, ok := t.rel.(*virtualRelation)
+	if !ok {
+		return find
+	}
+	return func(g *expression.GetField) (int, bool) {
+		f, ok := find(g)
+		return f, ok && !v.caseless(f)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	gms "github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
 
 	"github.com/tributarydb/tributary/sqlengine/types"
 	"github.com/tributarydb/tributary/storage/predicate"
@@ -47,11 +49,16 @@ func newTable(db, name string, rel relation.Relation) *Table {
 	}
 	sch := make(sql.Schema, len(fields))
 	ordinal := make(map[string]int, len(fields))
+	virtual, _ := rel.(*virtualRelation)
 	for i, f := range fields {
 		ordinal[f.Name] = i
+		typ := types.SQLType(f.Type)
+		if virtual != nil && virtual.caseless(i) {
+			typ = caselessType(f.Type)
+		}
 		sch[i] = &sql.Column{
 			Name:           f.Name,
-			Type:           types.SQLType(f.Type),
+			Type:           typ,
 			Nullable:       !f.Type.NotNull,
 			Source:         name,
 			DatabaseSource: db,
@@ -68,6 +75,11 @@ func newTable(db, name string, rel relation.Relation) *Table {
 		db: db, name: name, rel: rel, fields: fields, sch: sch,
 		full: sql.NewPrimaryKeySchema(sch, ordinals...),
 	}
+}
+
+// caselessType is a text type of metadata, where upper and lower case are equal.
+func caselessType(t *schema.Type) sql.Type {
+	return gms.MustCreateString(sqltypes.VarChar, int64(t.Length), sql.Collation_utf8mb3_general_ci)
 }
 
 // columnDefault is the default's text as a literal, so that it can be shown.

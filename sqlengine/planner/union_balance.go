@@ -17,6 +17,7 @@ func balanceUnions(s sqlparser.Statement) {
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		if u, ok := n.(*sqlparser.SetOp); ok {
 			if arms := chain(u, nil); len(arms) >= minBalanced {
+				alignConstants(arms)
 				for _, a := range arms[1:] {
 					nameColumns(a)
 				}
@@ -71,3 +72,87 @@ func nameColumns(arm sqlparser.SelectStatement) {
 		}
 	}
 }
+
+// alignConstants gives the constants of a column of a union one type. go-mysql-server converts the sides of
+// every set operation whose types differ, integers of different size and NULLs as well, and derives the columns of
+// a set operation once for every column of the conversion around it.
+func alignConstants(arms []sqlparser.SelectStatement) {
+	selects := make([]*sqlparser.Select, len(arms))
+	for i, a := range arms {
+		sel, ok := a.(*sqlparser.Select)
+		if !ok || len(sel.SelectExprs) != len(selectsOf(arms[0])) {
+			return
+		}
+		selects[i] = sel
+	}
+	for c := range selects[0].SelectExprs {
+		kind := constantNull
+		exprs := make([]*sqlparser.AliasedExpr, len(selects))
+		for i, sel := range selects {
+			a, ok := sel.SelectExprs[c].(*sqlparser.AliasedExpr)
+			if !ok {
+				return
+			}
+			exprs[i] = a
+			kind = kind.with(constantKind(a.Expr))
+		}
+		for _, a := range exprs {
+			_, null := a.Expr.(*sqlparser.NullVal)
+			switch {
+			case kind == constantInteger:
+				a.Expr = &sqlparser.ConvertExpr{Name: "CAST", Expr: a.Expr, Type: &sqlparser.ConvertType{Type: "signed"}}
+			case kind == constantText && null:
+				a.Expr = &sqlparser.ConvertExpr{Name: "CAST", Expr: a.Expr, Type: &sqlparser.ConvertType{Type: "char"}}
+			}
+		}
+	}
+}
+
+func selectsOf(arm sqlparser.SelectStatement) sqlparser.SelectExprs {
+	if sel, ok := arm.(*sqlparser.Select); ok {
+		return sel.SelectExprs
+	}
+	return nil
+}
+
+// constant is what the expressions of a column are.
+type constant uint8
+
+const (
+	constantNull constant = iota
+	constantInteger
+	constantText
+	constantOther
+)
+
+func (c constant) with(d constant) constant {
+	switch {
+	case c == d || d == constantNull:
+		return c
+	case c == constantNull:
+		return d
+	}
+	return constantOther
+}
+
+func constantKind(e sqlparser.Expr) constant {
+	switch e := e.(type) {
+	case *sqlparser.NullVal:
+		return constantNull
+	case *sqlparser.UnaryExpr:
+		if e.Operator == sqlparser.MinusStr && constantKind(e.Expr) == constantInteger {
+			return constantInteger
+		}
+	case *sqlparser.SQLVal:
+		switch {
+		case e.Type == sqlparser.IntVal && len(e.Val) < maxIntegerDigits:
+			return constantInteger
+		case e.Type == sqlparser.StrVal:
+			return constantText
+		}
+	}
+	return constantOther
+}
+
+// maxIntegerDigits is the length from which an integer literal may exceed BIGINT.
+const maxIntegerDigits = 19
