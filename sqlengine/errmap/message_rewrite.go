@@ -28,6 +28,8 @@ var textRules = []textRule{
 	{prefix("incorrect parameter count in the call to native function"), 1582, "42000", func(_, m string) string { return upperFirst(m) }},
 	{contains("is not supported yet"), 1235, "42000", nil},
 	{contains("not yet supported"), 1235, "42000", nil},
+	{prefix("local_infile needs to be set"), 3948, "42000",
+		fixed("Loading local data is disabled; this must be enabled on both the client and server sides")},
 	{prefix("limit expression expected to be numeric"), 1210, "HY000", fixed("Incorrect arguments to LIMIT")},
 }
 

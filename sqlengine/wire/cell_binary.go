@@ -197,7 +197,7 @@ func appendBinaryFromText(dst, text []byte, wire byte, unsigned bool) []byte {
 	case wire == typeDate || wire == typeDatetime || wire == typeTimestamp:
 		for _, layout := range []string{"2006-01-02 15:04:05.999999", time.DateOnly} {
 			if t, err := time.Parse(layout, s); err == nil {
-				return appendBinaryDatetime(dst, civilOf(t), wire == typeDate, -1)
+				return appendBinaryDatetime(dst, partsOf(t), wire == typeDate, -1)
 			}
 		}
 		return append(dst, 0)
@@ -223,6 +223,10 @@ func civilOf(t time.Time) civilTime {
 	if isZeroTime(t) {
 		return civilTime{}
 	}
+	return partsOf(t)
+}
+
+func partsOf(t time.Time) civilTime {
 	return civilTime{year: t.Year(), month: int(t.Month()), day: t.Day(), hour: t.Hour(), minute: t.Minute(), second: t.Second(),
 		micros: t.Nanosecond() / 1000}
 }

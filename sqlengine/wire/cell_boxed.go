@@ -120,9 +120,12 @@ func (c *boxedColumn) text(ctx *sql.Context, v any) ([]byte, error) {
 	return b, nil
 }
 
-// isZeroTime reports go-mysql-server's stand-in for 0000-00-00.
+// zeroTime is go-mysql-server's stand-in for 0000-00-00.
+var zeroTime = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// isZeroTime reports zeroTime, and what Go makes of 0000-00-00. 0001-01-01, Go's zero time, is a date like others.
 func isZeroTime(t time.Time) bool {
-	return t.Year() < 1 // 0001-01-01, Go's zero time, is a date like others
+	return t.Year() < 0 || t.Equal(zeroTime)
 }
 
 func appendGoDate(dst []byte, t time.Time) []byte {

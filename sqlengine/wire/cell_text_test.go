@@ -113,3 +113,20 @@ func TestLikeMatch(t *testing.T) {
 		}
 	}
 }
+
+func TestCountPlaceholders(t *testing.T) {
+	for _, c := range []struct {
+		sql         string
+		backslashes bool
+		want        int
+	}{
+		{"select ?, ? + ?", true, 3}, {"", true, 0},
+		{"select '?', \"?\", `?`, ? /* ? */ -- ?\n, ? # ?", true, 2},
+		{"select 'it''s ?', 'a\\'?', ?", true, 1}, {`select 'a\', ?`, false, 1}, {`select 'a\', ?`, true, 0},
+		{"select /*!40101 ? */ , 1--?", true, 2}, {"select * from t as of ? limit ?", true, 2}, {"select '?", true, 0}, {"select /* ?", true, 0},
+	} {
+		if got := countPlaceholders(c.sql, c.backslashes); got != c.want {
+			t.Errorf("%q: got %d, want %d", c.sql, got, c.want)
+		}
+	}
+}

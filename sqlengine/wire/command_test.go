@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	driver "github.com/go-sql-driver/mysql"
+
 	"github.com/tributarydb/tributary/sqlengine/wire"
 )
 
@@ -603,4 +605,79 @@ func TestHostilePackets(t *testing.T) {
 	if _, err := c.tryRead(); err == nil {
 		t.Error("the connection survives an empty command")
 	}
+}
+
+func TestLoadDataLocal(t *testing.T) {
+	s := start(t, options{})
+	db := s.root()
+	mustExec(t, db, "create table ld (a int, b varchar(10))")
+	var big strings.Builder
+	for i := range 3000 {
+		big.WriteString(itoa(i) + "\tabcdefghij\n")
+	}
+	driver.RegisterReaderHandler("big", func() io.Reader { return strings.NewReader(big.String()) })
+	_, err := db.Exec("load data local infile 'Reader::big' into table ld")
+	wantError(t, err, 3948, "42000")
+	mustExec(t, db, "set global local_infile = 1")
+	db = s.root()
+	mustExec(t, db, "load data local infile 'Reader::big' into table ld")
+	if got := query(t, db, "select count(*), max(a) from ld"); got != "3000|2999" {
+		t.Errorf("got %q", got)
+	}
+	if _, err := db.Exec("load data local infile 'Reader::nosuch' into table ld"); err == nil {
+		t.Error("a file that the client has not: no error")
+	}
+	if got := query(t, db, "select 1"); got != "1" {
+		t.Errorf("got %q", got)
+	}
+	mustExec(t, db, "set global local_infile = 0")
+}
+
+func TestCompressionOverTLS(t *testing.T) {
+	s := start(t, selfSigned(t))
+	db := s.open("u", "secret", "compress=true&tls=skip-verify")
+	if got := query(t, db, "select repeat('ab', 100000), ?", 7); len(got) != 200002 {
+		t.Errorf("got %d bytes", len(got))
+	}
+	if got := s.srv.Stats(); got.BytesOut < 200000 || got.Statements == 0 {
+		t.Errorf("stats %+v", got)
+	}
+}
+
+// BenchmarkLatency runs the shortest statements.
+func BenchmarkLatency(b *testing.B) {
+	s := start(b, options{})
+	db := s.root()
+	b.Run("text", func(b *testing.B) {
+		for b.Loop() {
+			query(b, db, "select 1")
+		}
+	})
+	b.Run("prepared", func(b *testing.B) {
+		st, err := db.Prepare("select ?")
+		if err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			var n int
+			if err := st.QueryRow(1).Scan(&n); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("ping", func(b *testing.B) {
+		for b.Loop() {
+			if err := db.Ping(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("connect", func(b *testing.B) {
+		for b.Loop() {
+			c := s.open("u", "secret", "")
+			if err := c.Ping(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

@@ -189,6 +189,7 @@ func (c *conn) endSession() {
 		c.srv.cfg.Logger.Warn("unlocking tables", "connection", c.id, "error", err)
 	}
 	eng.CloseSession(c.id)
+	c.named = nil
 	sql.SessionEnd(c.session)
 	c.session = nil
 }

@@ -63,6 +63,8 @@ type conn struct {
 	zone       zoneCache
 	stmts      map[uint32]*statement
 	lastStmt   uint32
+	// named holds the number of parameters of each statement of PREPARE.
+	named map[string]int
 
 	mu       sync.Mutex
 	busy     bool

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -284,7 +285,8 @@ func (v *paramValue) expression() (sql.Expression, error) {
 	case typeTime:
 		return expression.NewLiteral(gms.Timespan(v.micros), gms.Time), nil
 	}
-	if v.isBytes() {
+	if v.isBytes() || !utf8.Valid(v.text) {
+		// Connector/J sends byte arrays as VAR_STRING.
 		t, err := gms.CreateBinary(sqltypes.VarBinary, int64(max(len(v.text), 1)))
 		if err != nil {
 			t = gms.LongBlob

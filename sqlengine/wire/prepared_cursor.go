@@ -29,6 +29,11 @@ func (c *conn) openCursor(ctx *sql.Context, r runnable, p planned) (err error) {
 	if err != nil {
 		return err
 	}
+	// The first rows are made now, so that sorts and aggregates run, fail and are stopped here, as
+	// in MySQL, which fills its cursor when it opens it.
+	if err := s.prime(); err != nil {
+		return err
+	}
 	if !unlink() {
 		return context.Canceled
 	}

@@ -86,7 +86,7 @@ func (c *conn) prepare(text string) (*statement, []columnDef, error) {
 			"You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use near '%s' at line 1",
 			firstChars(strings.TrimSpace(rest)))
 	}
-	st := &statement{text: r.text, stmt: r.stmt, n: c.countParams(r.stmt)}
+	st := &statement{text: r.text, stmt: r.stmt, n: c.countParams(r.text)}
 	if st.n > maxParameters {
 		return nil, nil, errmap.New(1390, "HY000", "Prepared statement contains too many placeholders")
 	}
@@ -210,26 +210,6 @@ func walkParams(n sqlparser.SQLNode, f func(name string)) {
 	if err != nil {
 		return
 	}
-}
-
-// paramCounter is what a parser may implement for statements whose parameters a walk does not find.
-type paramCounter interface {
-	CountParams(stmt sqlparser.Statement) int
-}
-
-// countParams counts the parameters of a statement: the greatest n of :vn.
-func (c *conn) countParams(stmt sqlparser.Statement) int {
-	if pc, ok := c.srv.cfg.Parser.(paramCounter); ok {
-		return pc.CountParams(stmt)
-	}
-	greatest := 0
-	walkParams(stmt, func(name string) {
-		n := 0
-		if _, err := fmt.Sscanf(name, ":v%d", &n); err == nil {
-			greatest = max(greatest, n)
-		}
-	})
-	return greatest
 }
 
 // commandExecute is COM_STMT_EXECUTE.

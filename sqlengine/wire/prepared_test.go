@@ -280,10 +280,25 @@ func TestCursorFails(t *testing.T) {
 	c.wantErr(1105)
 	id, _, _ = c.prepare("select * from fake_source('hang', 10000)")
 	c.execute(id, 1)
-	c.columns()
-	c.command(0x1c, append(u32(id), u32(4096)...)...)
 	time.Sleep(50 * time.Millisecond)
 	mustExec(t, s.root(), "kill query "+itoa(int(c.id)))
 	c.wantErr(1317)
+	c.query("select 1")
+	id, _, _ = c.prepare("select * from fake_source('slow', 10000)")
+	c.execute(id, 1)
+	c.columns()
+	c.command(0x1c, append(u32(id), u32(4096)...)...)
+	time.Sleep(100 * time.Millisecond)
+	mustExec(t, s.root(), "kill query "+itoa(int(c.id)))
+	for {
+		if p := c.read(); p[0] == 0xff {
+			if e := c.err(p).(rawError); e.code != 1317 {
+				t.Errorf("got %v, want 1317", e)
+			}
+			break
+		}
+	}
+	c.command(0x1c, append(u32(id), u32(1)...)...)
+	c.wantErr(1421)
 	c.query("select 1")
 }

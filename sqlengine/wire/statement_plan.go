@@ -68,6 +68,7 @@ func (c *conn) plan(ctx *sql.Context, text string, stmt sqlparser.Statement, bin
 			return p, errmap.New(1243, "HY000", "Unknown prepared statement handler (%s) given to DEALLOCATE PREPARE", n.Name)
 		}
 		eng.PreparedDataCache.UncacheStmt(c.id, n.Name)
+		delete(c.named, n.Name)
 		p.node = n
 	default:
 		p.node, err = eng.Analyzer.Analyze(ctx, bound, nil, flags)
@@ -144,11 +145,15 @@ func (c *conn) prepareNamed(ctx *sql.Context, n *plan.PrepareQuery) error {
 			return errmap.New(1064, "42000", "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use near 'NULL' at line 1")
 		}
 	}
-	stmt, _, err := c.parseOne(ctx, text)
+	stmt, parsed, err := c.parseOne(ctx, text)
 	if err != nil {
 		return err
 	}
 	c.srv.cfg.Engine.PreparedDataCache.CacheStmt(c.id, n.Name, stmt)
+	if c.named == nil {
+		c.named = make(map[string]int)
+	}
+	c.named[n.Name] = c.countParams(parsed)
 	return nil
 }
 
@@ -159,7 +164,7 @@ func (c *conn) bindNamed(ctx *sql.Context, text string, n *plan.ExecuteQuery) (s
 	if !ok {
 		return nil, nil, nil, sql.ErrUnknownPreparedStatement.New(n.Name)
 	}
-	if want := c.countParams(stmt); want != len(n.BindVars) {
+	if want, known := c.named[n.Name]; known && want != len(n.BindVars) {
 		return nil, nil, nil, errmap.New(1210, "HY000", "Incorrect arguments to EXECUTE")
 	}
 	bind := make(map[string]sql.Expression, len(n.BindVars))
