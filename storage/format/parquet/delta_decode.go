@@ -3,6 +3,8 @@ package parquet
 import (
 	"encoding/binary"
 	"errors"
+
+	"github.com/parquet-go/bitpack"
 )
 
 // Limits of the delta encodings.
@@ -115,6 +117,13 @@ func unpack64(dst []int64, src []byte, w uint, base int64) {
 		}
 		return
 	}
+	if w <= 32 && cap(src) >= bitpack.ByteCount(w*uint(len(dst))+8*bitpack.PaddingInt64) {
+		bitpack.Unpack(dst, src, w)
+		for i := range dst {
+			dst[i] += base
+		}
+		return
+	}
 	at := 0
 	mask := ^uint64(0) >> (64 - w)
 	for i := range dst {
@@ -133,40 +142,72 @@ func unpack64(dst []int64, src []byte, w uint, base int64) {
 	}
 }
 
-// next takes the next value; the caller has checked left.
-func (d *deltaReader) next() (int64, error) {
-	if d.left == 0 {
-		return 0, errRunEnd
+// take decodes the next len(dst) values.
+func (d *deltaReader) take(dst []int64) error {
+	if len(dst) > d.left {
+		return errRunEnd
 	}
-	d.left--
-	if d.first {
+	if d.first && len(dst) > 0 {
+		dst[0] = d.last
 		d.first = false
-		return d.last, nil
-	}
-	if d.miniPos == len(d.mini) {
-		d.left++
-		if err := d.loadMini(); err != nil {
-			return 0, err
-		}
 		d.left--
+		dst = dst[1:]
 	}
-	d.last += d.mini[d.miniPos]
-	d.miniPos++
-	return d.last, nil
+	for len(dst) > 0 {
+		if d.miniPos == len(d.mini) {
+			if err := d.loadMini(); err != nil {
+				return err
+			}
+		}
+		mini := d.mini[d.miniPos:]
+		n := min(len(mini), len(dst))
+		last := d.last
+		for i, x := range mini[:n] {
+			last += x
+			dst[i] = last
+		}
+		d.last = last
+		d.miniPos += n
+		d.left -= n
+		dst = dst[n:]
+	}
+	return nil
 }
+
+// deltaPiece is the number of values that are narrowed at a time.
+const deltaPiece = 256
 
 // fixed decodes n values to little-endian bytes of the width 4 or 8.
 func (d *deltaReader) fixed(dst []byte, n, width int) error {
-	for i := range n {
-		v, err := d.next()
-		if err != nil {
+	var buf [deltaPiece]int64
+	for at := 0; at < n; {
+		part := buf[:min(n-at, deltaPiece)]
+		if err := d.take(part); err != nil {
 			return err
 		}
 		if width == 4 {
-			binary.LittleEndian.PutUint32(dst[i*4:], uint32(v))
+			for i, x := range part {
+				binary.LittleEndian.PutUint32(dst[(at+i)*4:], uint32(x))
+			}
 		} else {
-			binary.LittleEndian.PutUint64(dst[i*8:], uint64(v))
+			for i, x := range part {
+				binary.LittleEndian.PutUint64(dst[(at+i)*8:], uint64(x))
+			}
 		}
+		at += len(part)
+	}
+	return nil
+}
+
+// skip passes over n values.
+func (d *deltaReader) skip(n int) error {
+	var buf [deltaPiece]int64
+	for n > 0 {
+		k := min(n, deltaPiece)
+		if err := d.take(buf[:k]); err != nil {
+			return err
+		}
+		n -= k
 	}
 	return nil
 }
@@ -185,15 +226,19 @@ func (d *deltaReader) lengths(dst []int32, src []byte, limit int) (out []int32, 
 		dst = make([]int32, n)
 	}
 	dst = dst[:n]
-	for i := range dst {
-		v, err := d.next()
-		if err != nil {
+	var buf [deltaPiece]int64
+	for at := 0; at < n; {
+		part := buf[:min(n-at, deltaPiece)]
+		if err := d.take(part); err != nil {
 			return nil, nil, err
 		}
-		if v < 0 || v > maxPageBytes {
-			return nil, nil, errDelta
+		for i, v := range part {
+			if v < 0 || v > maxPageBytes {
+				return nil, nil, errDelta
+			}
+			dst[at+i] = int32(v)
 		}
-		dst[i] = int32(v)
+		at += len(part)
 	}
 	// Miniblocks of the last block without values take no bytes, whatever their width says.
 	return dst, d.src, nil

@@ -369,10 +369,14 @@ func abs(x int64) int64 {
 	return x
 }
 
-// spread moves the dense values to the rows that valid marks; the other rows hold the zero value.
+// spread moves the dense values to the rows that valid marks; the other rows
+// hold some value of dense, or the zero value.
 func spread[T any](dense []T, valid []uint64, n int, buf *[]T) []T {
 	out := grow(buf, n)
-	var zero T
+	if len(dense) == 0 {
+		clear(out)
+		return out
+	}
 	k := 0
 	for w, word := range valid {
 		base := w * 64
@@ -381,13 +385,18 @@ func spread[T any](dense []T, valid []uint64, n int, buf *[]T) []T {
 			k += copy(out[base:end], dense[k:k+64])
 			continue
 		}
-		for i := base; i < end; i++ {
-			if word&(1<<(uint(i)&63)) != 0 {
-				out[i] = dense[k]
-				k++
-			} else {
-				out[i] = zero
+		if k+64 < len(dense) {
+			for i := range out[base:end] {
+				out[base+i] = dense[k]
+				k += int(word & 1)
+				word >>= 1
 			}
+			continue
+		}
+		for i := range out[base:end] {
+			out[base+i] = dense[min(k, len(dense)-1)]
+			k += int(word & 1)
+			word >>= 1
 		}
 	}
 	return out

@@ -344,12 +344,7 @@ func (v *valueReader) skip(n int) error {
 		v.pos += n * unit
 		return nil
 	case formDelta:
-		for range n {
-			if _, err := v.delta.next(); err != nil {
-				return err
-			}
-		}
-		return nil
+		return v.delta.skip(n)
 	}
 	for n > 0 {
 		k := min(n, column.MaxRows)
