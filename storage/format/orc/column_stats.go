@@ -246,7 +246,7 @@ func charLowerBound(b []byte) []byte {
 // is false for anything else.
 func parseDecimal(s string, scale int) (v column.Int128, ok bool) {
 	whole, frac, _ := strings.Cut(s, ".")
-	if len(s) > 2*maxDecimalPrecision || len(frac) > scale {
+	if len(s) > 2*maxDecimalPrecision || len(frac) > scale || whole+frac == "" {
 		return v, false
 	}
 	x, ok := new(big.Int).SetString(whole+frac+strings.Repeat("0", scale-len(frac)), 10)

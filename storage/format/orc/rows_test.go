@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -421,5 +422,49 @@ func TestDamagedFiles(t *testing.T) {
 	}
 	if open(make([]byte, 5000), -1) == nil {
 		t.Error("zero bytes pass")
+	}
+}
+
+// TestReadErrors checks that a failing disk is not taken for a damaged file.
+func TestReadErrors(t *testing.T) {
+	ctx := context.Background()
+	disk := errors.New("input/output error")
+	name := filepath.Join("testdata", "rows_v12_zstd_bloom.orc")
+	for nth := 1; nth <= 6; nth++ {
+		fio := fileio.NewFaulty(fileio.NewLocal())
+		fio.Inject(fileio.Fault{Op: fileio.OpReadAt, Nth: nth, Err: disk})
+		err := func() error {
+			f, err := format.Open(ctx, fio, name, -1, "orc")
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			r, err := f.Read(ctx, format.ReadOptions{Columns: rowsFields(t), Filter: &predicate.Leaf{Op: predicate.IsNotNull, Column: 3}})
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			for err == nil {
+				_, err = r.Next(ctx)
+			}
+			return err
+		}()
+		if !errors.Is(err, disk) || errs.Is(err, errs.Corrupt) {
+			t.Errorf("failure of read %d: class %v: %v", nth, errs.ClassOf(err), err)
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	f, err := format.Open(ctx, fileio.NewLocal(), name, -1, "orc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := f.Read(ctx, format.ReadOptions{Columns: rowsFields(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := r.Next(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("after cancel: %v", err)
 	}
 }
