@@ -68,7 +68,7 @@ func schemas(t *table.Table) (relation.Relation, error) {
 				r.text(schema.FieldsJSON(s.Fields))
 				r.text(schema.ListJSON(s.PartitionKeys))
 				r.text(schema.ListJSON(s.PrimaryKeys))
-				r.text(schema.MapJSON(ownOptions(s), s.Options))
+				r.text(schema.MapJSON(javaMapOrder(ownOptions(s)), s.Options))
 				if s.HasComment {
 					r.text(s.Comment)
 				} else {

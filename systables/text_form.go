@@ -2,11 +2,14 @@ package systables
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"github.com/tributarydb/tributary/storage/cast"
 	"github.com/tributarydb/tributary/storage/column"
@@ -97,4 +100,23 @@ func castBound(from, to *schema.Type, known bool, v column.Scalar) string {
 		v = x
 	}
 	return boundText(to, known, v)
+}
+
+// javaMapOrder orders keys, given in the order of their insertion, as a
+// java.util.HashMap iterates over them: $schemas prints its options so.
+func javaMapOrder(keys []string) []string {
+	buckets := 16
+	for float64(len(keys)) > float64(buckets)*0.75 {
+		buckets *= 2
+	}
+	out := slices.Clone(keys)
+	slot := func(s string) uint32 {
+		var h uint32
+		for _, u := range utf16.Encode([]rune(s)) {
+			h = 31*h + uint32(u)
+		}
+		return (h ^ h>>16) & uint32(buckets-1)
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(slot(a), slot(b)) })
+	return out
 }

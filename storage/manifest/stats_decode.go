@@ -71,6 +71,9 @@ func (m *StatsMapper) Stored(f *DataFile, col int) (s predicate.Stats, t *schema
 	t = m.fileFields[src].Type
 	pos, count := m.position(f, src)
 	if pos < 0 {
+		if f.WriteColumns != nil && !slices.Contains(f.WriteColumns, m.fileFields[src].Name) {
+			return predicate.Stats{Rows: f.RowCount, Nulls: f.RowCount}, t, true
+		}
 		return s, t, false
 	}
 	s = predicate.Stats{Rows: f.RowCount, Nulls: -1}

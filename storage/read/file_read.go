@@ -50,6 +50,9 @@ type source struct {
 // openFile opens a data file for a request.
 func (h *Handles) openFile(ctx context.Context, src *scan.Source, f *scan.File, req fileRequest) (relation.Reader, error) {
 	file, release, err := h.acquire(ctx, src.FIO, f.Path, f.Meta.Size, f.Format)
+	if errs.Is(err, errs.NotFound) {
+		return nil, errs.Corruptf("table %s: data file %s is missing; a snapshot's expiry or somebody else removed it: read a newer snapshot, or restore the file", src.Label, f.Path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", src.Label, err)
 	}

@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -238,15 +239,18 @@ func (h *Handles) OpenMerge(ctx context.Context, s *scan.Split, w Want, o MergeO
 		}
 		return at[c]
 	})
-	runs := make([]lsm.RunReader, len(s.Runs))
-	for i, run := range s.Runs {
+	open := func(run lsm.SortedRun[*scan.File]) lsm.RunReader {
 		c := &concatReader{}
 		for _, f := range run {
 			c.open = append(c.open, func(ctx context.Context) (relation.Reader, error) {
 				return h.openFile(ctx, f.SourceOr(s.Source), f, fileRequest{fields: fields, filter: filter, partition: partitionOf(s)})
 			})
 		}
-		runs[i] = c
+		return c
+	}
+	runs, err := mergeRuns(ctx, s, engine, layout, fields, open)
+	if err != nil {
+		return nil, err
 	}
 	r, err := lsm.NewMerge(ctx, engine, layout, runs, lsm.MergeOptions{KeepDeletes: o.KeepDeletes, Kind: w.Kind, Seq: w.Sequence, Unordered: o.Unordered})
 	if err != nil || !w.Kind || !w.Sequence {
@@ -260,4 +264,66 @@ func (h *Handles) OpenMerge(ctx context.Context, s *scan.Split, w Want, o MergeO
 		c.Cols[seq], c.Cols[seq+1] = b.Cols[seq+1], b.Cols[seq]
 		return &c, nil
 	}}, nil
+}
+
+// needsLookup reports whether the table's compactions look the older row of a
+// key up, so that a row above level 0 is the key's whole state (CoreOptions.needLookup).
+func needsLookup(o map[string]string) bool {
+	return schema.OptChangelogProducer.Value(o) == "lookup" || schema.OptDeletionVectors.Value(o) ||
+		schema.OptForceLookup.Value(o) || schema.OptMergeEngine.Value(o) == "first-row"
+}
+
+// mergeRuns opens the runs of a split, the oldest first. Where compactions
+// look older rows up and the engine adds rows up, only the newest row of a key above level
+// 0 counts (org.apache.paimon.mergetree.compact.LookupMergeFunction): those levels are
+// merged first, the lowest level winning.
+func mergeRuns(ctx context.Context, s *scan.Split, engine *lsm.Engine, layout lsm.Layout, fields []schema.Field, open func(lsm.SortedRun[*scan.File]) lsm.RunReader) ([]lsm.RunReader, error) {
+	levels := map[int]lsm.SortedRun[*scan.File]{}
+	var order []int
+	var fresh []*scan.File
+	for _, run := range s.Runs {
+		for _, f := range run {
+			l := f.Meta.Level
+			if l == 0 {
+				fresh = append(fresh, f)
+				continue
+			}
+			if levels[l] == nil {
+				order = append(order, l)
+			}
+			levels[l] = append(levels[l], f)
+		}
+	}
+	if len(order) < 2 || engine.PicksRows() || !needsLookup(s.Source.Schema.Options) {
+		runs := make([]lsm.RunReader, len(s.Runs))
+		for i, run := range s.Runs {
+			runs[i] = open(run)
+		}
+		return runs, nil
+	}
+	slices.SortFunc(order, func(a, b int) int { return b - a })
+	var old []lsm.RunReader
+	for _, l := range order {
+		slices.SortFunc(levels[l], func(a, b *scan.File) int { return lsm.CompareKeys(a.MinKey, b.MinKey) })
+		old = append(old, open(levels[l]))
+	}
+	pick, err := lsm.NewEngine(lsm.TableInfo{Fields: fields})
+	if err != nil {
+		return nil, err
+	}
+	all := lsm.Layout{Keys: layout.Keys, Seq: -1, Kind: -1}
+	for i := range fields {
+		all.Values = append(all.Values, i)
+		all.Fields = append(all.Fields, i)
+	}
+	above, err := lsm.NewMerge(ctx, pick, all, old, lsm.MergeOptions{})
+	if err != nil {
+		return nil, err
+	}
+	runs := []lsm.RunReader{above}
+	slices.SortStableFunc(fresh, func(a, b *scan.File) int { return cmp.Compare(a.Meta.MaxSequence, b.Meta.MaxSequence) })
+	for _, f := range fresh {
+		runs = append(runs, open(lsm.SortedRun[*scan.File]{f}))
+	}
+	return runs, nil
 }

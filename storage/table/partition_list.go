@@ -124,24 +124,36 @@ type PartitionFiles struct {
 // PartitionFiles lists the partitions of the state with their files, those of
 // the branch of lower precedence only where the other has none (listing of section 4).
 func (t *Table) PartitionFiles(ctx context.Context) ([]PartitionFiles, error) {
-	if t.first == nil {
+	branches := []*Table{t}
+	switch {
+	case t.first != nil:
+		branches = []*Table{t.first, t.second}
+	case t.chain != nil:
+		branches = []*Table{t, t.chain.snap, t.chain.delta}
+	default:
 		return t.ownPartitionFiles(ctx)
 	}
-	out, err := t.first.ownPartitionFiles(ctx)
-	if err != nil {
-		return nil, err
-	}
 	have := map[string]bool{}
-	for _, p := range out {
-		have[partitionID(t.first, p.Values)] = true
-	}
-	rest, err := t.second.ownPartitionFiles(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range rest {
-		if !have[partitionID(t.second, p.Values)] {
-			out = append(out, p)
+	var out []PartitionFiles
+	for _, b := range branches {
+		st, err := b.State(ctx)
+		if err != nil {
+			return nil, err
+		}
+		// A partition whose files no read sees yet counts as missing.
+		_, visible, err := b.Source().Partitions(ctx, st.Snapshot, scan.Request{})
+		if err != nil {
+			return nil, err
+		}
+		list, err := b.ownPartitionFiles(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range list {
+			if id := partitionID(b, p.Values); visible[id] && !have[id] {
+				have[id] = true
+				out = append(out, p)
+			}
 		}
 	}
 	return out, nil
@@ -152,7 +164,7 @@ func (t *Table) ownPartitionFiles(ctx context.Context) ([]PartitionFiles, error)
 	if err != nil {
 		return nil, err
 	}
-	files, updated, err := t.filesOf(ctx, st.Snapshot)
+	files, updated, err := t.filesOf(ctx, st.Snapshot, false)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +189,7 @@ func (t *Table) LiveFiles(ctx context.Context) ([]*scan.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, _, err := t.filesOf(ctx, st.Snapshot)
+	files, _, err := t.filesOf(ctx, st.Snapshot, false)
 	return files, err
 }
 
@@ -188,19 +200,19 @@ func (t *Table) NewestFiles(ctx context.Context) (files []*scan.File, updated fu
 	if err != nil {
 		return nil, nil, err
 	}
-	return t.filesOf(ctx, snap)
+	return t.filesOf(ctx, snap, true)
 }
 
 // anyBucket stands for all buckets of a partition.
 const anyBucket = -1 << 31
 
-func (t *Table) filesOf(ctx context.Context, snap *snapshot.Snapshot) ([]*scan.File, func(string, int) *int64, error) {
+func (t *Table) filesOf(ctx context.Context, snap *snapshot.Snapshot, postponed bool) ([]*scan.File, func(string, int) *int64, error) {
 	src := t.Source()
 	all, _, err := src.LiveFiles(ctx, snap, scan.Request{})
 	if err != nil {
 		return nil, nil, err
 	}
-	files := slices.DeleteFunc(all, func(f *scan.File) bool { return f.Bucket < 0 })
+	files := slices.DeleteFunc(all, func(f *scan.File) bool { return f.Bucket < 0 && !postponed })
 	type id struct {
 		partition string
 		bucket    int
@@ -209,7 +221,7 @@ func (t *Table) filesOf(ctx context.Context, snap *snapshot.Snapshot) ([]*scan.F
 	err = src.EachEntry(ctx, snap, func(partition string, e *manifest.Entry) {
 		c := e.File.CreationMillis
 		for _, k := range []id{{partition, e.Bucket}, {partition, anyBucket}} {
-			if c != nil && e.Bucket >= 0 && (newest[k] == nil || *c > *newest[k]) {
+			if c != nil && (postponed || e.Bucket >= 0) && (newest[k] == nil || *c > *newest[k]) {
 				newest[k] = c
 			}
 		}

@@ -128,6 +128,9 @@ func (r *resolver) resolve(ctx context.Context) (*State, error) {
 			return nil, err
 		}
 		s, err := r.mgr.AtOrBefore(ctx, millis)
+		if err == nil && s == nil && r.pinned != nil {
+			s, err = r.byID(ctx, snapshot.FirstID) // as Paimon does, too new though it is
+		}
 		return &State{Snapshot: s, Explicit: true}, err
 	}
 	mode, err := scanMode(r.opts)

@@ -25,15 +25,15 @@ const benchRows = 1 << 20
 // lineItem has the columns and distributions of TPC-H's lineitem that the
 // benchmarks read, stored as Paimon stores them.
 type lineItem struct {
-	OrderKey   *int64  `parquet:"l_orderkey,optional"`
+	OrderKey   *int64  `parquet:"l_orderkey,optional,plain"`
 	Quantity   *int64  `parquet:"l_quantity,optional,decimal(2:15),dict"`
-	Price      *int64  `parquet:"l_extendedprice,optional,decimal(2:15)"`
+	Price      *int64  `parquet:"l_extendedprice,optional,plain,decimal(2:15)"`
 	Discount   *int64  `parquet:"l_discount,optional,decimal(2:15),dict"`
 	Tax        *int64  `parquet:"l_tax,optional,decimal(2:15),dict"`
 	ReturnFlag *string `parquet:"l_returnflag,optional,dict"`
 	LineStatus *string `parquet:"l_linestatus,optional,dict"`
 	ShipDate   *int32  `parquet:"l_shipdate,optional,date,dict"`
-	Comment    *string `parquet:"l_comment,optional"`
+	Comment    *string `parquet:"l_comment,optional,plain"`
 }
 
 var decimal152 = &schema.Type{Root: schema.Decimal, Precision: 15, Scale: 2}
@@ -55,7 +55,7 @@ func benchColumns(names ...string) []schema.Field {
 }
 
 var writeBench = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(os.TempDir(), fmt.Sprintf("tributary-bench-lineitem-%d.parquet", benchRows))
+	path := filepath.Join(os.TempDir(), fmt.Sprintf("tributary-bench-lineitem2-%d.parquet", benchRows))
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
