@@ -63,7 +63,7 @@ func defineColumns(ctx *sql.Context, sch sql.Schema, cols []*schema.Type, origin
 		d := &defs[i]
 		d.name, d.orgName = c.Name, c.Name
 		d.db, d.table, d.orgTable = c.DatabaseSource, c.Source, c.Source
-		if i < len(origin) && origin[i].table != "" {
+		if len(origin) == len(sch) && origin[i].table != "" {
 			o := origin[i]
 			d.orgTable, d.orgName = o.table, o.column
 			if d.table == "" {
@@ -84,7 +84,7 @@ func defineColumns(ctx *sql.Context, sch sql.Schema, cols []*schema.Type, origin
 			d.flags |= flagNotNull
 		}
 		d.flags |= keyFlags(c)
-		if i < len(origin) {
+		if len(origin) == len(sch) {
 			d.flags |= origin[i].flags
 		}
 		if i < len(cols) && cols[i] != nil {
@@ -298,9 +298,9 @@ type columnOrigin struct {
 
 // originsOf finds the origins of a bound plan's columns, before the analyzer
 // and the executor replace its nodes.
-func originsOf(bound sql.Node, n int) []columnOrigin {
+func originsOf(bound sql.Node) []columnOrigin {
 	project := topProject(bound)
-	if project == nil || len(project.Projections) != n {
+	if project == nil {
 		return nil
 	}
 	type source struct {
@@ -322,7 +322,7 @@ func originsOf(bound sql.Node, n int) []columnOrigin {
 		}
 		return true
 	})
-	out := make([]columnOrigin, n)
+	out := make([]columnOrigin, len(project.Projections))
 	for i, e := range project.Projections {
 		if a, ok := e.(*expression.Alias); ok {
 			e = a.Child

@@ -142,6 +142,9 @@ func (c *conn) openSession(ctx context.Context, user string, acc Account, db str
 	}
 	pl.ConnectionReady(sess)
 	c.readStatus(sctx)
+	if c.in != nil {
+		c.limit.Store(c.maxAllowedPacket())
+	}
 	return nil
 }
 

@@ -21,10 +21,11 @@ type statement struct {
 	// types are the parameters' types as last bound, nil before the first time.
 	types []paramType
 	n     int
-	// long holds parameters sent with COM_STMT_SEND_LONG_DATA; tooLong that one met max_allowed_packet.
-	long    map[int][]byte
-	tooLong bool
-	cursor  *cursor
+	// long holds parameters sent with COM_STMT_SEND_LONG_DATA, longBytes in all; tooLong that they met max_allowed_packet.
+	long      map[int][]byte
+	longBytes int
+	tooLong   bool
+	cursor    *cursor
 }
 
 // cursor is an open read-only cursor.
@@ -137,7 +138,7 @@ func (c *conn) describe(ctx *sql.Context, st *statement) ([]columnDef, error) {
 	if !resultHasRows(sch) {
 		return nil, nil
 	}
-	return defineColumns(ctx, sch, nil, originsOf(bound, len(sch)), charsetOf(c.session)), nil
+	return defineColumns(ctx, sch, nil, originsOf(bound), charsetOf(c.session)), nil
 }
 
 // tryBind binds a statement without values; panicked tells that the planner panicked.
@@ -225,7 +226,7 @@ func (c *conn) commandExecute(body []byte) error {
 	}
 	c.closeCursor(st)
 	long, tooLong := st.long, st.tooLong
-	st.long, st.tooLong = nil, false
+	st.forgetLong()
 	if tooLong {
 		return c.answer(errmap.New(1153, "08S01", "Parameter of prepared statement which is set through mysql_send_long_data() is longer than 'max_allowed_packet' bytes"))
 	}
@@ -265,7 +266,8 @@ func (c *conn) commandSendLongData(body []byte) {
 	if p.bad || st == nil || i >= st.n {
 		return
 	}
-	if len(st.long[i])+len(p.b) > int(c.limit.Load()) {
+	st.longBytes += len(p.b)
+	if st.longBytes > int(c.limit.Load()) {
 		st.tooLong = true
 		st.long = nil
 	}
@@ -280,6 +282,9 @@ func (c *conn) commandSendLongData(body []byte) {
 		st.long[i] = []byte{}
 	}
 }
+
+// forgetLong drops what came with COM_STMT_SEND_LONG_DATA.
+func (st *statement) forgetLong() { st.long, st.longBytes, st.tooLong = nil, 0, false }
 
 // closeStatement is COM_STMT_CLOSE, which is not answered.
 func (c *conn) closeStatement(id uint32) {
@@ -301,6 +306,6 @@ func (c *conn) commandStmtReset(body []byte) error {
 		return c.answer(unknownStatement(id, "mysqld_stmt_reset"))
 	}
 	c.closeCursor(st)
-	st.long, st.tooLong = nil, false
+	st.forgetLong()
 	return c.answer(nil)
 }

@@ -69,6 +69,38 @@ func TestPrepared(t *testing.T) {
 	}
 }
 
+// TestPreparedAgain runs statements several times: planning must not change what was parsed.
+func TestPreparedAgain(t *testing.T) {
+	s := start(t, options{})
+	db := s.root()
+	mustExec(t, db, "create table pa (id int primary key, g int, v varchar(10))")
+	mustExec(t, db, "insert into pa values (1,1,'a'),(2,1,'b'),(3,2,'c'),(4,2,'d')")
+	for q, want := range map[string]string{
+		"select g as k, count(*) n from pa where id > ? group by g having n > 0 order by k desc limit 1":            "2|2",
+		"with c as (select * from pa where id > ?) select c.*, 1 from c order by 1 desc limit 1":                    "4|2|d|1",
+		"select id from pa where g in (select g from pa where id > ?) union all select 9 order by 1":                "1\n2\n3\n4\n9",
+		"select id, row_number() over (partition by g order by id desc) r from pa where id > ? order by id limit 1": "2|1",
+		"select a.id, b.v from pa a join pa b on a.id = b.id + ? order by 1 limit 1":                                "2|a",
+		"select case when id > ? then 'x' else 'y' end z from pa order by z, id limit 1":                            "x",
+	} {
+		st, err := db.Prepare(q)
+		if err != nil {
+			t.Errorf("%s: %v", q, err)
+			continue
+		}
+		for range 3 {
+			rows, err := st.Query(1)
+			if err != nil {
+				t.Errorf("%s: %v", q, err)
+				break
+			}
+			if got, err := render(rows); err != nil || got != want {
+				t.Errorf("%s: got %q, %v, want %q", q, got, err, want)
+			}
+		}
+	}
+}
+
 func TestNamedStatements(t *testing.T) {
 	s := start(t, options{})
 	db := s.root()

@@ -167,6 +167,11 @@ func queryErr(db *sql.DB, q string, args ...any) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return render(rows)
+}
+
+// render reads and closes a result.
+func render(rows *sql.Rows) (string, error) {
 	defer rows.Close()
 	var sb strings.Builder
 	for more := true; more; more = rows.NextResultSet() {

@@ -58,7 +58,7 @@ func (c *conn) plan(ctx *sql.Context, text string, stmt sqlparser.Statement, bin
 	for i := len(warnings) - 1; i >= 0; i-- {
 		ctx.Session.Warn(warnings[i])
 	}
-	p.origins = originsOf(bound, len(bound.Schema()))
+	p.origins = originsOf(bound)
 	p.flags = flags
 	switch n := bound.(type) {
 	case *plan.PrepareQuery:
