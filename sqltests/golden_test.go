@@ -143,7 +143,16 @@ func runScript(t *testing.T, server *embedded.Server, script *runner.Script, p r
 		t.Fatal(err)
 	}
 	defer db.Close()
-	report, err := runner.Run(context.Background(), db, script, runner.Options{Protocol: p, Setup: runner.SessionSetup})
+	opts := runner.Options{Protocol: p, Setup: runner.SessionSetup}
+	canWrite, err := serverWrites()
+	if err != nil {
+		t.Fatal(err)
+	}
+	skipper := &writeSkipper{}
+	if !canWrite {
+		opts.Skip = skipper.skip
+	}
+	report, err := runner.Run(context.Background(), db, script, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,8 +163,8 @@ func runScript(t *testing.T, server *embedded.Server, script *runner.Script, p r
 	if n := len(failures) - maxShownFailures; n > 0 {
 		t.Errorf("and %d more failures", n)
 	}
-	if report.Skipped > 0 {
-		t.Errorf("%d records were not run", report.Skipped)
+	if lost := report.Skipped - skipper.skipped; lost > 0 {
+		t.Errorf("%d records were not run", lost)
 	}
 	t.Log(report.Summary)
 	return report.Summary
