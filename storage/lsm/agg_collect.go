@@ -169,15 +169,14 @@ func (a mergeMapAgg) retract(acc, in value) (value, error) {
 	if acc.null() || in.null() {
 		return acc, nil
 	}
-	ch, from, to := elements(in)
-	if from == to {
+	if _, from, to := elements(in); from == to {
 		return acc, nil
 	}
 	// Paimon puts into a new map what stays, so that removed keys do not count for its size.
 	gone := newEntryMap(a.typ)
 	gone.putAll(in)
 	m := newEntryMap(a.typ)
-	ch, from, to = elements(acc)
+	ch, from, to := elements(acc)
 	for j := from; j < to; j++ {
 		if gone.table.find(gone.keyOf(ch[0], j)) < 0 {
 			m.put(ch[0], value{ch[1], j}, j)

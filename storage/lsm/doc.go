@@ -40,8 +40,23 @@
 //
 // # Inside
 //
-// Keys are compared as 64-bit normalised prefixes, made once a batch in a typed
-// loop; only ties of keys that do not fit are compared in full. The run with
-// the least key gallops to the key of the runner-up, so that stretches that
-// belong to one run cost a binary search and not a comparison a row.
+// The merge works in rounds over the runs' present batches: a round takes all
+// rows whose keys are at most the least of the batches' last keys, so that at
+// least one batch is used up. A round in which one run has rows alone costs
+// nothing a row. Where one run has most rows, the others' keys are merged and
+// searched in it, galloping. Else all keys are merged pair by pair, without
+// branches, as 64-bit norms: order-preserving prefixes made in typed loops,
+// with the common prefix of the round's string keys left out; ties of norms
+// that do not say all are compared in full. Unordered merges look at keys that repeat only.
+//
+// The records of one key go to the merge engine, which refers to values in
+// place (value) and copies what it keeps once, into the output.
+//
+// # Where we differ from Paimon 2.0.0
+//
+// Equal sequence numbers: retracts come first (as in later releases), then the
+// older run; Paimon 2.0.0 leaves it to the shape of its loser tree. BINARY
+// elements and keys of collect and merge_map are compared by value (as in later
+// releases). Groups of partial-update.remove-record-on-sequence-group take
+// effect whatever columns are read.
 package lsm

@@ -280,8 +280,9 @@ func (e *Engine) PicksRows() bool { return e.kind == Deduplicate || e.kind == Fi
 // sequence.field, of the sequence groups that wanted columns belong to, and of
 // groups that may remove a row. All are indexes into TableInfo.Fields.
 //
-// Paimon leaves out groups that remove rows unless a column of theirs is
-// wanted, and then shows rows that are removed; see the sequence groups of partial-update in doc.
+// Paimon leaves out groups that remove rows (option
+// partial-update.remove-record-on-sequence-group) where no column of theirs is
+// wanted, and then shows removed rows; here they are always read.
 func (e *Engine) NeededColumns(wanted []int) []int {
 	out := append([]int(nil), wanted...)
 	have := map[int]bool{}

@@ -57,7 +57,7 @@ func lowerBound(c *cursor, from, to int, u *cursor, l int) int {
 			return gallop(c.i32, from, to, u.i32[u.at(l)])
 		}
 	}
-	lo, step := from, 1
+	lo, step := from, 4
 	for lo < to && compareKeys(c, lo, u, l) < 0 {
 		from = lo + 1
 		lo += step

@@ -363,7 +363,6 @@ type caseSetup struct {
 	kinds   []column.Kind
 	layout  Layout
 	table   TableInfo
-	seqVals []int
 }
 
 // setup makes random runs. Values 0.. are v0, v1, …; the key is not among them.

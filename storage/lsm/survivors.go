@@ -2,6 +2,7 @@ package lsm
 
 import (
 	"context"
+	"errors"
 	"math/bits"
 
 	"github.com/tributarydb/tributary/storage/errs"
@@ -100,21 +101,25 @@ func (b Bitset) setRange(from, to int64) {
 // run through (over its files) without repeats. Runs need the key, sequence and kind
 // columns and those of sequence.field only. The runs are closed.
 func Survivors(ctx context.Context, e *Engine, l Layout, runs []RunReader, o MergeOptions) ([]Bitset, error) {
-	defer func() {
+	o.Unordered = true
+	m, err := newMerger(e, l, runs, o)
+	if err == nil && !e.PicksRows() {
+		err = errs.Invalidf("merge engine '%s' makes rows of its own, it has no survivors", e.kind)
+	}
+	if err != nil {
 		for _, rd := range runs {
 			rd.Close()
 		}
-	}()
-	if !e.PicksRows() {
-		return nil, errs.Invalidf("merge engine '%s' makes rows of its own, it has no survivors", e.kind)
-	}
-	o.Unordered = true
-	m, err := newMerger(e, l, runs, o)
-	if err != nil {
 		return nil, err
 	}
+	sets, err := m.survivors(ctx, e, o, len(runs))
+	return sets, errors.Join(err, m.close())
+}
+
+// survivors merges to the end and collects the positions that are not lost.
+func (m *merger) survivors(ctx context.Context, e *Engine, o MergeOptions, runs int) ([]Bitset, error) {
 	m.out = &inPlaceReader{mergeReader: mergeReader{m: m, e: e, o: o}}
-	sets := make([]Bitset, len(runs))
+	sets := make([]Bitset, runs)
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
