@@ -76,7 +76,7 @@ func New(o Options) (*Engine, error) {
 	a.Catalog.InfoSchema = newVirtualDatabase(e, sql.InformationSchemaDatabaseName, a.Catalog.InfoSchema, informationTables()...)
 	e.Provider.addVirtual(newVirtualDatabase(e, performanceDatabase, nil, performanceTables()...))
 	e.Provider.addVirtual(newVirtualDatabase(e, mysqlDatabase, nil, mysqlTables()...))
-	override := &execBuilder{}
+	override := &execBuilder{engine: e}
 	override.base = rowexec.NewOverrideBuilder(override)
 	a.ExecBuilder = override.base
 	e.Engine = sqle.New(a, &sqle.Config{IsReadOnly: o.ReadOnly})

@@ -21,14 +21,35 @@ const checkEvery = 1024
 
 // execBuilder runs nodes that go-mysql-server's executor runs wrongly or slowly; it returns nil for
 // all others.
-type execBuilder struct{ base sql.NodeExecBuilder }
+type execBuilder struct {
+	base   sql.NodeExecBuilder
+	engine *Engine
+}
 
 // Build implements sql.NodeExecBuilder.
 func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter, error) {
-	if j, ok := n.(*plan.JoinNode); ok && joinable(j) {
-		return newJoinRows(ctx, b.base, j, row)
+	switch n := n.(type) {
+	case *plan.JoinNode:
+		if joinable(n) {
+			return newJoinRows(ctx, b.base, n, row)
+		}
+	case *plan.DescribeQuery:
+		return b.explain(ctx, n)
 	}
 	return nil, nil
+}
+
+// explain is EXPLAIN in the forms that go-mysql-server knows.
+func (b *execBuilder) explain(ctx *sql.Context, n *plan.DescribeQuery) (sql.RowIter, error) {
+	if n.Format.Analyze {
+		if _, _, err := b.engine.runPlan(ctx, n.Child); err != nil {
+			return nil, err
+		}
+	}
+	if n.Format.Plan {
+		return sql.RowsToRowIter(explainTree(ctx, n.Child, n.Format)...), nil
+	}
+	return sql.RowsToRowIter(explainTable(ctx, n.Child)...), nil
 }
 
 // joinable reports whether the right side does not depend on the left one and the kind of join is one of ours.

@@ -17,6 +17,7 @@ const (
 	streamRuleID
 	repairRuleID
 	filterPushRuleID
+	showRuleID
 )
 
 // droppedRules are rules of go-mysql-server 0.20 that lose or invent rows:
@@ -42,6 +43,7 @@ func operate() {
 				rules = append(rules,
 					analyzer.Rule{Id: pushdownRuleID, Apply: pushdownRule},
 					analyzer.Rule{Id: replaceRuleID, Apply: replaceRule},
+					analyzer.Rule{Id: showRuleID, Apply: showRule},
 					analyzer.Rule{Id: streamRuleID, Apply: streamRule},
 					analyzer.Rule{Id: repairRuleID, Apply: repairRule},
 				)
