@@ -19,6 +19,8 @@ const (
 	headerGuess = 512
 	// maxHeader bounds a page header.
 	maxHeader = 16 << 20
+	// maxPooled is the largest buffer that is kept for another reader.
+	maxPooled = 8 << 20
 	// maxDictValues bounds a dictionary page's entries.
 	maxDictValues = 1 << 26
 )
@@ -40,10 +42,10 @@ func (p *pageBuffer) grow(n int) []byte {
 }
 
 func (p *pageBuffer) release() {
-	if p.b != nil {
+	if p.b != nil && cap(*p.b) <= maxPooled {
 		bufferPool.Put(p.b)
-		p.b = nil
 	}
+	p.b = nil
 }
 
 // window reads a column chunk by large positioned reads.

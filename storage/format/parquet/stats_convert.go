@@ -73,6 +73,10 @@ func boundStats(n *node, c conversion, kind column.Kind, rows, nulls int64, minB
 		lo.F = math.Copysign(0, -1)
 	}
 	hi.F += 0 // makes -0 a +0
+	if c == convFloat || c == convDouble {
+		// Writers differ on whether NaN, which orders above all, counts: take it as present.
+		hi.F = math.NaN()
+	}
 	s.HasBounds, s.Min, s.Max = true, lo, hi
 	return s
 }
