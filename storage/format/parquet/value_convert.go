@@ -124,9 +124,9 @@ func conversionOf(n *node, t *schema.Type) (c conversion, ok bool) {
 			return convMicros, true
 		case l.kind == logicalTimestamp && l.unit == unitNanos:
 			return convNanos, true
-		case l.kind != logicalNone:
+		case l.kind != logicalNone && (l.kind != logicalInteger || l.unsigned):
 			return 0, false
-		case t.Precision <= 3: // no annotation: releases up to 0.6
+		case t.Precision <= 3: // an integer: releases up to 0.6
 			return convMillis, true
 		case t.Precision <= 6:
 			return convMicros, true
