@@ -357,12 +357,12 @@ func randomScalar(rnd *rand.Rand, t *schema.Type, span int, nulls bool) column.S
 }
 
 type caseSetup struct {
-	keys    []*schema.Type
-	vals    []*schema.Type
-	runs    [][]record
-	kinds   []column.Kind
-	layout  Layout
-	table   TableInfo
+	keys   []*schema.Type
+	vals   []*schema.Type
+	runs   [][]record
+	kinds  []column.Kind
+	layout Layout
+	table  TableInfo
 }
 
 // setup makes random runs. Values 0.. are v0, v1, …; the key is not among them.
