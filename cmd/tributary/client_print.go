@@ -89,8 +89,8 @@ func floatText(f float64, bits int) string {
 // rowSource delivers rows; ok is false after the last one.
 type rowSource func() (row []value, ok bool, err error)
 
-// display prints a cell for people: binary columns as hex, control characters
-// as escapes, so that data can neither break the table nor steer the terminal.
+// display prints a cell for people: binary columns as hex, line breaks as they
+// are, other control characters as escapes, so that data cannot steer the terminal.
 func (c column) display(v value) string {
 	if v.null {
 		return "NULL"
@@ -98,9 +98,17 @@ func (c column) display(v value) string {
 	if c.kind == bytesColumn {
 		return "0x" + strings.ToUpper(hex.EncodeToString([]byte(v.text)))
 	}
-	return printable(v.text)
+	if !strings.Contains(v.text, "\n") {
+		return printable(v.text)
+	}
+	lines := strings.Split(v.text, "\n")
+	for i, l := range lines {
+		lines[i] = printable(l)
+	}
+	return strings.Join(lines, "\n")
 }
 
+// printable is one line of text without control characters.
 func printable(s string) string {
 	clean := true
 	for _, r := range s {
@@ -138,6 +146,15 @@ func printable(s string) string {
 // count as one cell, whatever the locale says, so that output is reproducible.
 var cellWidth = &runewidth.Condition{EastAsianWidth: false, StrictEmojiNeutral: true}
 
+// linesWidth is the width of the widest line of a cell.
+func linesWidth(s string) int {
+	n := 0
+	for l := range strings.SplitSeq(s, "\n") {
+		n = max(n, cellWidth.StringWidth(l))
+	}
+	return n
+}
+
 // printTable prints a box table and returns the number of rows.
 func printTable(w *bufio.Writer, cols []column, next rowSource) (int, error) {
 	widths := make([]int, len(cols))
@@ -166,7 +183,7 @@ func printTable(w *bufio.Writer, cols []column, next rowSource) (int, error) {
 		}
 		if more = ok; ok {
 			for i, s := range cells {
-				widths[i] = max(widths[i], cellWidth.StringWidth(s))
+				widths[i] = max(widths[i], linesWidth(s))
 			}
 			sample = append(sample, cells)
 		}
@@ -207,9 +224,12 @@ func rule(widths []int) string {
 	return b.String()
 }
 
+// printCells prints a row. A cell of several lines goes on at the left margin,
+// as mysql prints it; what is right of it follows its last line.
 func printCells(w *bufio.Writer, cols []column, widths []int, cells []string, data bool) {
 	for i, s := range cells {
-		pad := strings.Repeat(" ", max(0, widths[i]-cellWidth.StringWidth(s)))
+		last := s[strings.LastIndexByte(s, '\n')+1:]
+		pad := strings.Repeat(" ", max(0, widths[i]-cellWidth.StringWidth(last)))
 		w.WriteString("| ")
 		if data && cols[i].kind == numberColumn {
 			w.WriteString(pad)

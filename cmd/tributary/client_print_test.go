@@ -40,12 +40,13 @@ func render(f func(*bufio.Writer, []column, rowSource) (int, error), cols []colu
 }
 
 func TestPrintTable(t *testing.T) {
-	want := `+-----+--------+--------+
-| id  | 名前   | raw    |
-+-----+--------+--------+
-|   1 | 東京   | 0x00FF |
-| -20 | Zoë\nx | NULL   |
-+-----+--------+--------+
+	want := `+-----+------+--------+
+| id  | 名前 | raw    |
++-----+------+--------+
+|   1 | 東京 | 0x00FF |
+| -20 | Zoë
+x    | NULL   |
++-----+------+--------+
 `
 	if got := render(printTable, sampleColumns, sampleRows()); got != want {
 		t.Errorf("got\n%s", got)
@@ -74,7 +75,8 @@ func TestPrintVertical(t *testing.T) {
  raw: 0x00FF
 *************************** 2. row ***************************
   id: -20
-名前: Zoë\nx
+名前: Zoë
+x
  raw: NULL
 `
 	if got := render(printVertical, sampleColumns, sampleRows()); got != want {
@@ -92,6 +94,13 @@ func TestPrintBatch(t *testing.T) {
 func TestTerminalIsSafe(t *testing.T) {
 	if got := printable("\x1b[2Jx\x7f\u009bü\xff"); got != `\x1b[2Jx\x7f\x9bü\xff` {
 		t.Error(got)
+	}
+}
+
+func TestLinesAreSafe(t *testing.T) {
+	c := columnOf("c", "VARCHAR")
+	if got := c.display(value{text: "a\n\x1b[2J\r\n\tb\n"}); got != "a\n\\x1b[2J\\r\n\\tb\n" {
+		t.Errorf("%q", got)
 	}
 }
 
