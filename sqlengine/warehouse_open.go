@@ -13,6 +13,7 @@ import (
 	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/fileio"
 	_ "github.com/tributarydb/tributary/storage/format/avro"    // reads avro data files
+	_ "github.com/tributarydb/tributary/storage/format/blob"    // reads blob data files
 	_ "github.com/tributarydb/tributary/storage/format/orc"     // reads orc data files
 	_ "github.com/tributarydb/tributary/storage/format/parquet" // reads parquet data files
 	"github.com/tributarydb/tributary/storage/relation"

@@ -3,6 +3,7 @@ package read
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/tributarydb/tributary/storage/column"
@@ -10,6 +11,7 @@ import (
 	"github.com/tributarydb/tributary/storage/evolution"
 	"github.com/tributarydb/tributary/storage/format"
 	"github.com/tributarydb/tributary/storage/index"
+	"github.com/tributarydb/tributary/storage/index/fileindex"
 	"github.com/tributarydb/tributary/storage/predicate"
 	"github.com/tributarydb/tributary/storage/relation"
 	"github.com/tributarydb/tributary/storage/scan"
@@ -77,6 +79,15 @@ func (h *Handles) readFile(ctx context.Context, src *scan.Source, f *scan.File, 
 	if !req.positions && f.Vector != nil {
 		if r.vector, err = index.ReadVector(ctx, src.FIO, h.env.vectors, f.Vector.Path, f.Vector.Size, f.Vector.Range); err != nil {
 			return nil, err
+		}
+	}
+	if !req.positions {
+		rows, ok, err := indexedRows(ctx, src, f, p)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			r.indexed = &rows
 		}
 	}
 	r.in, err = file.Read(ctx, format.ReadOptions{
@@ -157,16 +168,22 @@ func planFile(ctx context.Context, src *scan.Source, f *scan.File, file format.F
 
 // fileReader yields the rows of one file as the table's columns.
 type fileReader struct {
-	label   string
-	file    *scan.File
-	plan    *filePlan
-	in      format.Reader
-	vector  *index.Vector
+	label  string
+	file   *scan.File
+	plan   *filePlan
+	in     format.Reader
+	vector *index.Vector
+	// indexed are the rows that the file's indexes leave; nil = all.
+	indexed *fileindex.Rows
 	sel     []uint16
+	sel2    []uint16
 	release func()
 }
 
 func (r *fileReader) Next(ctx context.Context) (*column.Batch, error) {
+	if r.indexed != nil && r.indexed.None() {
+		return nil, io.EOF
+	}
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -181,6 +198,12 @@ func (r *fileReader) Next(ctx context.Context) (*column.Batch, error) {
 				r.sel = make([]uint16, 0, column.MaxRows)
 			}
 			out.Sel = r.vector.Filter(b.Base, b.N, b.Sel, r.sel[:0])
+		}
+		if r.indexed != nil {
+			if r.sel2 == nil {
+				r.sel2 = make([]uint16, 0, column.MaxRows)
+			}
+			out.Sel = r.indexed.Filter(b.Base, b.N, out.Sel, r.sel2[:0])
 		}
 		if out.Rows() == 0 {
 			continue

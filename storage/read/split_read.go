@@ -252,6 +252,11 @@ func (h *Handles) OpenMerge(ctx context.Context, s *scan.Split, w Want, o MergeO
 	if err != nil {
 		return nil, err
 	}
+	postponed, err := h.postponedRuns(ctx, s, fields, layout)
+	if err != nil {
+		return nil, err
+	}
+	runs = append(runs, postponed...)
 	r, err := lsm.NewMerge(ctx, engine, layout, runs, lsm.MergeOptions{KeepDeletes: o.KeepDeletes, Kind: w.Kind, Seq: w.Sequence, Unordered: o.Unordered})
 	if err != nil || !w.Kind || !w.Sequence {
 		return r, err

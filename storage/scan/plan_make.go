@@ -131,6 +131,9 @@ func (s *Source) Plan(ctx context.Context, snap *snapshot.Snapshot, req Request)
 	if err != nil {
 		return nil, err
 	}
+	if s.Schema.BucketMode() == schema.Postpone && schema.OptPostponeMOR.Value(s.Schema.Options) && req.Levels == nil {
+		return c.postponePlan(files)
+	}
 	visible := c.visible()
 	groups, order := map[bucketID][]*File{}, []bucketID(nil)
 	for _, f := range files {

@@ -30,6 +30,9 @@ type Split struct {
 	Files []*File
 	// Runs are the sorted runs of Merge, oldest first.
 	Runs []lsm.SortedRun[*File]
+	// Postponed are files of the postpone bucket, in the order of their
+	// arrival, whose rows a Merge takes in as the newest.
+	Postponed []*File
 	// Fallback is set where the rows come from the branch of lower precedence.
 	Fallback bool
 	// PartitionAs replaces the partition values shown: a partition of a chain

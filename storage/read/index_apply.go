@@ -1,0 +1,52 @@
+package read
+
+import (
+	"context"
+	"strings"
+
+	"github.com/tributarydb/tributary/storage/index/fileindex"
+	"github.com/tributarydb/tributary/storage/scan"
+	"github.com/tributarydb/tributary/storage/schema"
+)
+
+// MaxIndexBytes bounds a file index that is read to skip rows; a bigger one is left unused.
+const MaxIndexBytes = 64 << 20
+
+// indexSuffix ends the names of separate file indexes (format section 14.1).
+const indexSuffix = ".index"
+
+// indexedRows returns the rows of a file that can match the plan's filter by
+// the file's indexes; ok is false where they say nothing.
+func indexedRows(ctx context.Context, src *scan.Source, f *scan.File, p *filePlan) (rows fileindex.Rows, ok bool, err error) {
+	if p.filter == nil || !schema.OptFileIndexRead.Value(src.Schema.Options) {
+		return rows, false, nil
+	}
+	name, data := f.Path, f.Meta.EmbeddedIndex
+	if data == nil {
+		for _, x := range f.Meta.ExtraFiles {
+			if !strings.HasSuffix(x, indexSuffix) {
+				continue
+			}
+			name = f.Path[:strings.LastIndexByte(f.Path, '/')+1] + x
+			info, err := src.FIO.Stat(ctx, name)
+			if err != nil {
+				return rows, false, err
+			}
+			if info.Size > MaxIndexBytes {
+				return rows, false, nil
+			}
+			if data, err = src.FIO.ReadFile(ctx, name); err != nil {
+				return rows, false, err
+			}
+		}
+	}
+	if data == nil {
+		return rows, false, nil
+	}
+	c, err := fileindex.Parse(name, data)
+	if err != nil {
+		return rows, false, err
+	}
+	rows, err = c.Evaluate(p.filter, p.read, f.Meta.RowCount)
+	return rows, err == nil && !rows.All(), err
+}
