@@ -28,15 +28,16 @@ const (
 // bufferPool keeps page buffers warm between readers.
 var bufferPool = sync.Pool{New: func() any { return new([]byte) }}
 
-// pageBuffer is a reusable byte buffer with pagePadding spare bytes.
+// pageBuffer is a reusable byte buffer.
 type pageBuffer struct{ b *[]byte }
 
-func (p *pageBuffer) grow(n int) []byte {
+// grow returns n bytes with at least padding bytes of spare capacity.
+func (p *pageBuffer) grow(n, padding int) []byte {
 	if p.b == nil {
 		p.b = bufferPool.Get().(*[]byte)
 	}
-	if cap(*p.b) < n+pagePadding {
-		*p.b = make([]byte, n+n/8+pagePadding)
+	if cap(*p.b) < n+padding {
+		*p.b = make([]byte, n+n/8+padding)
 	}
 	return (*p.b)[:n]
 }
@@ -71,7 +72,7 @@ func (w *window) at(off int64, n int) ([]byte, error) {
 		return w.data[from : from+int64(n)], nil
 	}
 	size := int(max(int64(n), min(readWindow, w.want-off)))
-	b := w.buf.grow(size)
+	b := w.buf.grow(size, unpackPadding)
 	w.data = nil
 	if err := readAt(w.src, b, off); err != nil {
 		return nil, err
@@ -314,7 +315,7 @@ func (p *pageReader) load() error {
 		if err := codec.checkUncompressed(len(b), size); err != nil {
 			return err
 		}
-		dst := p.page.grow(size)
+		dst := p.page.grow(size, pagePadding)
 		if err := codec.decompress(dst, b); err != nil {
 			return fmt.Errorf("a page cannot be decompressed (%s): %w", codec, err)
 		}
