@@ -79,6 +79,9 @@ func TestCellMatches(t *testing.T) {
 
 		{'J', `{"a": 1, "b": [1, null]}`, []byte(`{"b":[1,null],"a":1}`), "JSON", true},
 		{'J', `[1, 2]`, []byte(`[2, 1]`), "JSON", false},
+		{'J', `"+I"`, []byte(`+I`), "VARCHAR", true},
+		{'J', `"+I"`, []byte(`+I`), "JSON", false},
+		{'J', `"+I"`, []byte(`+U`), "VARCHAR", false},
 		{'J', `[1.0E100]`, []byte(`[1e100]`), "JSON", true},
 		{'J', `[1.50]`, []byte(`[1.5]`), "JSON", true},
 		{'J', `[12345678901234567890]`, []byte(`[12345678901234567891]`), "JSON", false},
