@@ -45,6 +45,7 @@ lint:
 	go vet ./...
 	go tool staticcheck ./...
 	.ci/dependencies
+	.ci/layers
 
 interop: build
 	sqltests/interop/run.sh build/tributary
