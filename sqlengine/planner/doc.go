@@ -5,6 +5,7 @@
 //
 // Role: from a parsed statement to an executable plan. It may import
 // go-mysql-server, storage/{column,errs,predicate,relation,schema},
-// sqlengine/{dialect,errmap,result,types}, systables and procedures (to register them). It must never read files, speak the
-// wire protocol, or know how a Catalog finds its tables. Rows ([]any) exist here and nowhere below.
+// sqlengine/{dialect,errmap,result,types}. It must never read files, speak the
+// wire protocol, or know how a Catalog finds its tables: system tables come from the Catalog as relations,
+// like all others. Rows ([]any) exist here and nowhere below.
 package planner

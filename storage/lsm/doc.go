@@ -3,8 +3,8 @@
 // of the records of one key.
 //
 // Role: the read side of section 8 and section 9 of the format (Paimon's
-// packages mergetree and mergetree.compact). It may import storage/column,
-// schema, errs and relation. It must never open files, know snapshots, or see
+// packages mergetree and mergetree.compact). It may import storage/binrow, column,
+// errs, lsm/sketch, relation and schema. It must never open files, know snapshots, or see
 // SQL: runs come as readers of column batches, and leave as such.
 //
 // # Contract

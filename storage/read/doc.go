@@ -3,6 +3,6 @@
 // file indexes, merges sorted runs, and joins the column files of data-evolution tables.
 //
 // Role: the way from a planned split (storage/scan) to a stream of batches. It
-// may import storage packages below it (scan, lsm, format, index, schema,
-// cast, column). It must never plan, pick snapshots, or know SQL.
+// may import storage/column, errs, evolution, fileio, format, index, index/fileindex, lsm,
+// predicate, relation, scan and schema. It must never plan, pick snapshots, or know SQL.
 package read

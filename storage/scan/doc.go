@@ -2,7 +2,7 @@
 // manifests to splits, leaving out partitions, buckets and files that cannot
 // hold a wanted row.
 //
-// Role: metadata only. It may import storage packages for metadata (snapshot,
-// manifest, index, binrow, schema, predicate, lsm's sections) and must never open a
-// data file or know SQL. Precedence between branches is package table's work.
+// Role: metadata only. It may import storage/binrow, column, errs, fileio, format (the
+// name of a file's format), index, lsm (sections), manifest, predicate, schema and
+// snapshot. It must never open a data file or know SQL. Precedence between branches is package table's work.
 package scan
