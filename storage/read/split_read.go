@@ -175,17 +175,24 @@ type splitMorsel struct {
 	h     *Handles
 	split *scan.Split
 	want  Want
+	// part is set where the morsel covers a key range of the split only.
+	part *keyPart
 }
 
 // Weight is the number of physical rows.
-func (m *splitMorsel) Weight() int64 { return m.split.Rows() }
+func (m *splitMorsel) Weight() int64 {
+	if m.part != nil {
+		return m.part.rows
+	}
+	return m.split.Rows()
+}
 
 // Open starts reading.
 func (m *splitMorsel) Open(ctx context.Context) (relation.Reader, error) {
 	if m.split.Mode == scan.Join {
 		return m.h.openJoin(ctx, m.split, m.want)
 	}
-	return m.h.OpenMerge(ctx, m.split, m.want, MergeOptions{KeepDeletes: m.want.Kind, Unordered: true})
+	return m.h.openMerge(ctx, m.split, m.want, MergeOptions{KeepDeletes: m.want.Kind, Unordered: true}, m.part)
 }
 
 // MergeOptions say how OpenMerge delivers.
@@ -199,8 +206,13 @@ type MergeOptions struct {
 // OpenMerge merges the runs of a split by key: the columns of w, then row kind
 // and sequence number as far as wanted.
 func (h *Handles) OpenMerge(ctx context.Context, s *scan.Split, w Want, o MergeOptions) (relation.Reader, error) {
+	return h.openMerge(ctx, s, w, o, nil)
+}
+
+// openMerge is OpenMerge of a key range; part nil = all keys.
+func (h *Handles) openMerge(ctx context.Context, s *scan.Split, w Want, o MergeOptions, part *keyPart) (relation.Reader, error) {
 	sch := s.Source.Schema
-	engine, err := lsm.NewEngine(lsm.TableInfo{Fields: sch.Fields, PrimaryKeys: sch.PrimaryKeys, Options: sch.Options})
+	engine, err := newEngine(sch)
 	if err != nil {
 		return nil, err
 	}
@@ -239,12 +251,28 @@ func (h *Handles) OpenMerge(ctx context.Context, s *scan.Split, w Want, o MergeO
 		}
 		return at[c]
 	})
-	open := func(run lsm.SortedRun[*scan.File]) lsm.RunReader {
+	openPiece := func(p piece, filter predicate.Predicate) func(context.Context) (relation.Reader, error) {
+		return func(ctx context.Context) (relation.Reader, error) {
+			return h.openFile(ctx, p.file.SourceOr(s.Source), p.file, fileRequest{fields: fields, filter: filter, from: p.from, to: p.to, partition: partitionOf(s)})
+		}
+	}
+	open := func(i int, run lsm.SortedRun[*scan.File]) lsm.RunReader {
 		c := &concatReader{}
-		for _, f := range run {
-			c.open = append(c.open, func(ctx context.Context) (relation.Reader, error) {
-				return h.openFile(ctx, f.SourceOr(s.Source), f, fileRequest{fields: fields, filter: filter, partition: partitionOf(s)})
-			})
+		if part != nil && i == part.run {
+			for _, p := range part.pieces {
+				c.open = append(c.open, openPiece(p, filter))
+			}
+			return c
+		}
+		f := filter
+		if part != nil {
+			f = predicate.NewAnd(filter, part.rangeFilter(layout.Keys[0]))
+		}
+		for _, file := range run {
+			c.open = append(c.open, openPiece(piece{file: file}, f))
+		}
+		if part != nil {
+			return newCutReader(c, layout.Keys, part)
 		}
 		return c
 	}
@@ -282,7 +310,14 @@ func needsLookup(o map[string]string) bool {
 // look older rows up and the engine adds rows up, only the newest row of a key above level
 // 0 counts (org.apache.paimon.mergetree.compact.LookupMergeFunction): those levels are
 // merged first, the lowest level winning.
-func mergeRuns(ctx context.Context, s *scan.Split, engine *lsm.Engine, layout lsm.Layout, fields []schema.Field, open func(lsm.SortedRun[*scan.File]) lsm.RunReader) ([]lsm.RunReader, error) {
+func mergeRuns(ctx context.Context, s *scan.Split, engine *lsm.Engine, layout lsm.Layout, fields []schema.Field, open func(int, lsm.SortedRun[*scan.File]) lsm.RunReader) ([]lsm.RunReader, error) {
+	if !mergesTwice(s, engine) {
+		runs := make([]lsm.RunReader, len(s.Runs))
+		for i, run := range s.Runs {
+			runs[i] = open(i, run)
+		}
+		return runs, nil
+	}
 	levels := map[int]lsm.SortedRun[*scan.File]{}
 	var order []int
 	var fresh []*scan.File
@@ -299,18 +334,11 @@ func mergeRuns(ctx context.Context, s *scan.Split, engine *lsm.Engine, layout ls
 			levels[l] = append(levels[l], f)
 		}
 	}
-	if len(order) < 2 || engine.PicksRows() || !needsLookup(s.Source.Schema.Options) {
-		runs := make([]lsm.RunReader, len(s.Runs))
-		for i, run := range s.Runs {
-			runs[i] = open(run)
-		}
-		return runs, nil
-	}
 	slices.SortFunc(order, func(a, b int) int { return b - a })
 	var old []lsm.RunReader
 	for _, l := range order {
 		slices.SortFunc(levels[l], func(a, b *scan.File) int { return lsm.CompareKeys(a.MinKey, b.MinKey) })
-		old = append(old, open(levels[l]))
+		old = append(old, open(-1, levels[l]))
 	}
 	pick, err := lsm.NewEngine(lsm.TableInfo{Fields: fields})
 	if err != nil {
@@ -328,7 +356,7 @@ func mergeRuns(ctx context.Context, s *scan.Split, engine *lsm.Engine, layout ls
 	runs := []lsm.RunReader{above}
 	slices.SortStableFunc(fresh, func(a, b *scan.File) int { return cmp.Compare(a.Meta.MaxSequence, b.Meta.MaxSequence) })
 	for _, f := range fresh {
-		runs = append(runs, open(lsm.SortedRun[*scan.File]{f}))
+		runs = append(runs, open(-1, lsm.SortedRun[*scan.File]{f}))
 	}
 	return runs, nil
 }

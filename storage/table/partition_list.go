@@ -124,7 +124,7 @@ type PartitionFiles struct {
 // PartitionFiles lists the partitions of the state with their files, those of
 // the branch of lower precedence only where the other has none (listing of section 4).
 func (t *Table) PartitionFiles(ctx context.Context) ([]PartitionFiles, error) {
-	branches := []*Table{t}
+	var branches []*Table
 	switch {
 	case t.first != nil:
 		branches = []*Table{t.first, t.second}
