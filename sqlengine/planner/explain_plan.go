@@ -110,6 +110,9 @@ func withNotes(ctx *sql.Context, n sql.Node) (sql.Node, []*scanNote) {
 			if s, ok := n.Child.(*scanNote); ok {
 				s.alias = n.Name()
 			}
+		case Replacement:
+			_, more := withNotes(ctx, n.Replaced())
+			notes = append(notes, more...)
 		case *ScanNode:
 			s := add(n.table, n.cols)
 			s.table = n.table.WithProjections(columnNames(n.sch)).(*Table)

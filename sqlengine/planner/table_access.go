@@ -58,3 +58,13 @@ func LikeMatcher(pattern string, esc rune) func(string) bool { return parseLike(
 
 // MomentOf reads a date or a time constant as microseconds since 1970 of the wall clock.
 func MomentOf(v any) (int64, bool) { return literalMicros(literal{value: v}) }
+
+// Replacement is a node of an executor in the place of others, which EXPLAIN's traditional form describes.
+type Replacement interface {
+	sql.Node
+	// Replaced are the nodes as they were.
+	Replaced() sql.Node
+}
+
+// ScanNotes say of the scan of a table what was pushed into it and how it is planned, for EXPLAIN.
+func ScanNotes(ctx *sql.Context, t *Table, cols []int) []string { return noteScan(ctx, t, cols).notes() }
