@@ -12,6 +12,7 @@ import (
 	"github.com/tributarydb/tributary/storage/catalog"
 	"github.com/tributarydb/tributary/storage/fileio"
 	_ "github.com/tributarydb/tributary/storage/format/avro"
+	_ "github.com/tributarydb/tributary/storage/format/blob"
 	_ "github.com/tributarydb/tributary/storage/format/orc"
 	_ "github.com/tributarydb/tributary/storage/format/parquet"
 	"github.com/tributarydb/tributary/storage/relation"

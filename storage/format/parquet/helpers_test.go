@@ -55,7 +55,7 @@ func inferType(n *node) *schema.Type {
 		switch {
 		case l.kind == logicalList:
 			_, elem, ok := listOf(n)
-			if !ok {
+			if !ok || elem == n {
 				return nil
 			}
 			t := inferType(elem)
