@@ -72,6 +72,10 @@ func convert(db string, err error) (uint16, string, string) {
 	if errors.As(err, &own) {
 		return own.MySQLError()
 	}
+	var panicked *errs.Panic
+	if errors.As(err, &panicked) {
+		return 1105, "HY000", panicked.Error() + ". The server's log has the details."
+	}
 	if errors.Is(err, context.Canceled) {
 		return 1317, "70100", "Query execution was interrupted"
 	}

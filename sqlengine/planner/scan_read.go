@@ -11,6 +11,7 @@ import (
 
 	"github.com/tributarydb/tributary/sqlengine/types"
 	"github.com/tributarydb/tributary/storage/column"
+	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/relation"
 	"github.com/tributarydb/tributary/storage/schema"
 )
@@ -57,6 +58,10 @@ func (s *scan) Next(ctx context.Context) (*column.Batch, error) {
 		case r, ok := <-s.queues[s.next]:
 			switch {
 			case !ok:
+				// A morsel whose reading was stopped has no end of its own.
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
 				s.next++
 				continue
 			case r.err != nil:
@@ -121,23 +126,29 @@ func readMorsel(ctx context.Context, m relation.Morsel, out chan<- scanned, done
 			return false
 		}
 	}
+	if err := sendMorsel(ctx, m, func(b *column.Batch) bool { return send(scanned{batch: copyBatch(b)}) }); err != nil {
+		send(scanned{err: err})
+	}
+}
+
+// sendMorsel passes a morsel's batches to send until it returns false.
+func sendMorsel(ctx context.Context, m relation.Morsel, send func(*column.Batch) bool) (err error) {
+	defer errs.Recover(&err, "scanning a table")
 	r, err := m.Open(ctx)
 	if err != nil {
-		send(scanned{err: err})
-		return
+		return err
 	}
-	defer r.Close()
+	defer func() { err = errors.Join(err, r.Close()) }()
 	for {
 		b, err := r.Next(ctx)
 		if errors.Is(err, io.EOF) {
-			return
+			return nil
 		}
 		if err != nil {
-			send(scanned{err: err})
-			return
+			return err
 		}
-		if b.Rows() > 0 && !send(scanned{batch: copyBatch(b)}) {
-			return
+		if b.Rows() > 0 && !send(b) {
+			return nil
 		}
 	}
 }

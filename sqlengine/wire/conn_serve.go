@@ -182,7 +182,15 @@ func (c *conn) run() (err error) {
 		return err
 	}
 	c.in = newPacketQueue()
-	go c.in.fill(c.ctx, c.reader, func(error) { c.cancelOnEOF() })
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				_ = c.panicked("reading packets", p) // logs it
+				c.kill()
+			}
+		}()
+		c.in.fill(c.ctx, c.reader, func(error) { c.cancelOnEOF() })
+	}()
 	for {
 		p, err := c.awaitCommand()
 		if err != nil {
@@ -324,4 +332,16 @@ func (c *conn) panicked(what string, p any) error {
 	c.srv.stats.panics.Add(1)
 	c.srv.cfg.Logger.Error("panic", "connection", c.id, "in", what, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 	return errmap.New(1105, "HY000", "Internal error in %s: %v. The server's log has the details.", what, p)
+}
+
+// logPanic logs a panic that another goroutine of a statement turned into its error.
+func (c *conn) logPanic(err error) {
+	var p interface {
+		error
+		PanicStack() []byte
+	}
+	if errors.As(err, &p) {
+		c.srv.stats.panics.Add(1)
+		c.srv.cfg.Logger.Error("panic", "connection", c.id, "panic", p.Error(), "stack", string(p.PanicStack()))
+	}
 }

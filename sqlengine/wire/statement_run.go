@@ -95,6 +95,7 @@ func (c *conn) failed(ctx *sql.Context, o opened, err *error) {
 			c.srv.cfg.Logger.Error("cleaning up a failed statement", "connection", c.id, "error", c.panicked("clean-up", p))
 		}
 	}()
+	c.logPanic(*err)
 	*err = interruption(ctx, *err)
 	c.closeFailed(ctx, o)
 	c.endTransaction(ctx)

@@ -150,8 +150,8 @@ func (s *Store) ReadManifests(ctx context.Context, infos []FileInfo) ([][]Entry,
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(DefaultParallelism)
 	for i := range infos {
-		g.Go(func() error {
-			var err error
+		g.Go(func() (err error) {
+			defer errs.Recover(&err, "reading manifest "+infos[i].Name)
 			out[i], err = s.ReadManifest(gctx, infos[i].Name, infos[i].Size)
 			return err
 		})
