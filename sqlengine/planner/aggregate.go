@@ -221,7 +221,10 @@ func (a *Aggregate) Type() sql.Type {
 				p += avgExtraScale
 				s = avgScale(s)
 			}
-			return gms.MustCreateDecimalType(uint8(min(p, types.MaxDecimalPrecision)), uint8(min(s, types.MaxDecimalScale)))
+			if a.child.Type().Equals(gms.InternalDecimalType) { // of no fixed scale
+				return gms.InternalDecimalType
+			}
+			return gms.MustCreateColumnDecimalType(uint8(min(p, types.MaxDecimalPrecision)), uint8(min(s, types.MaxDecimalScale)))
 		}
 	}
 	return gms.Float64

@@ -1,8 +1,12 @@
 package planner
 
-import "github.com/dolthub/go-mysql-server/sql"
+import (
+	"slices"
+
+	"github.com/dolthub/go-mysql-server/sql"
+)
 
 // functions are the functions that override or complete go-mysql-server's.
 func functions() []sql.Function {
-	return []sql.Function{tunnelFunction()}
+	return slices.Concat([]sql.Function{tunnelFunction()}, numberFunctions(), timeFunctions(), regexpFunctions())
 }

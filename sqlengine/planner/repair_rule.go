@@ -4,7 +4,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
+	"github.com/dolthub/go-mysql-server/sql/expression/function/json"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 )
@@ -44,6 +46,18 @@ func repairExpression(ctx *sql.Context, e sql.Expression) (sql.Expression, trans
 		out = newInList(ctx, e.Left(), e.Right(), in)
 	case *aggregation.CountDistinct:
 		out = newCountDistinct(ctx, e)
+	case *expression.Convert:
+		out = newCast(e)
+	case *expression.Arithmetic:
+		out = newArithmetic(e)
+	case *function.TimestampDiff:
+		f, err := timestampDiff.NewInstance(e.Children())
+		if err != nil {
+			return e, transform.SameTree, err
+		}
+		out = f
+	case *json.JsonValue:
+		out = newJSONValue(e)
 	case *expression.Like:
 		out = newLike(ctx, e)
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -103,6 +104,35 @@ func (s *Session) CommandEnd() {
 	if v, err := s.GetSessionVariable(nil, "autocommit"); err == nil && isOn(v) {
 		s.SetTransaction(nil)
 	}
+}
+
+// ValidateSession is called before each statement: it applies SET timestamp, which fixes what NOW() says.
+func (s *Session) ValidateSession(ctx *sql.Context) error {
+	v, err := s.BaseSession.GetSessionVariable(ctx, "timestamp")
+	if f, ok := v.(float64); err == nil && ok && f > 0 {
+		ctx.SetQueryTime(time.UnixMicro(int64(f * 1e6)))
+	}
+	return nil
+}
+
+// GetSessionVariable gives what a stored value cannot say: @@timestamp follows the clock until it is set, and character_set_results
+// may be NULL.
+func (s *Session) GetSessionVariable(ctx *sql.Context, name string) (any, error) {
+	v, err := s.BaseSession.GetSessionVariable(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	switch strings.ToLower(name) {
+	case "timestamp":
+		if f, ok := v.(float64); ok && f == 0 {
+			return float64(time.Now().UnixMicro()) / 1e6, nil
+		}
+	case "character_set_results":
+		if v == "" {
+			return nil, nil
+		}
+	}
+	return v, nil
 }
 
 // SessionEnd implements sql.LifecycleAwareSession.

@@ -29,7 +29,7 @@ func (e *Engine) planStatement(stmt dialect.Statement, children []sql.Expression
 		return e.explainStatement(s), nil
 	case dialect.AdminTables:
 		return e.adminTables(s), nil
-	case dialect.Do:
+	case dialect.Do, dialect.CommentOnly:
 		return doNode(children), nil
 	case dialect.ShowErrors:
 		return &rowsNode{name: "ShowErrors", sch: warningColumns(), rows: showErrors}, nil
