@@ -11,6 +11,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/tributarydb/tributary/sqlengine/exec"
 	"github.com/tributarydb/tributary/sqlengine/planner"
 	"github.com/tributarydb/tributary/sqlengine/wire"
 )
@@ -37,6 +38,8 @@ type Options struct {
 	ReadOnly bool
 	// TimeZone is what time_zone = SYSTEM means; empty is UTC.
 	TimeZone string
+	// QueryMemory bounds the memory that the groups of one query take, in bytes; 0 is exec.DefaultMemory.
+	QueryMemory int64
 	// Log receives the server's log; nil discards it.
 	Log *slog.Logger
 }
@@ -54,6 +57,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
+	forwardEngineLog(log)
 	zoneName := o.TimeZone
 	if zoneName == "" {
 		zoneName = "UTC"
@@ -76,10 +80,12 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	engine, err := planner.New(planner.Options{Catalog: catalog, ReadOnly: o.ReadOnly, SystemZone: zone, Log: log})
+	vectors := exec.New(exec.Options{Memory: o.QueryMemory})
+	engine, err := planner.New(planner.Options{Catalog: catalog, ReadOnly: o.ReadOnly, SystemZone: zone, Log: log, Replace: vectors.Replace})
 	if err != nil {
 		return nil, errors.Join(err, closeCatalog())
 	}
+	vectors.Bind(engine)
 	w, err := wire.New(wire.Config{
 		Engine:         engine.Engine,
 		SessionBuilder: engine.NewSession,
@@ -90,6 +96,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 		Version:        planner.Version,
 		Logger:         log,
 		Location:       zone,
+		LoadZone:       planner.LoadZone,
 	})
 	if err != nil {
 		return nil, errors.Join(err, engine.Close(), closeCatalog())

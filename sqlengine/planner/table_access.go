@@ -67,4 +67,16 @@ type Replacement interface {
 }
 
 // ScanNotes say of the scan of a table what was pushed into it and how it is planned, for EXPLAIN.
-func ScanNotes(ctx *sql.Context, t *Table, cols []int) []string { return noteScan(ctx, t, cols).notes() }
+func ScanNotes(ctx *sql.Context, t *Table, cols []int) []string {
+	return noteScan(ctx, t, cols).notes()
+}
+
+// CountPlan returns the nodes that a filtered COUNT(*), which a table may answer by itself, stands for.
+func CountPlan(n sql.Node) (*plan.GroupBy, bool) {
+	c, ok := n.(*countNode)
+	if !ok {
+		return nil, false
+	}
+	g, ok := c.slow.(*plan.GroupBy)
+	return g, ok
+}

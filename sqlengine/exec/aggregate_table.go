@@ -1,0 +1,658 @@
+package exec
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/big"
+	"math/bits"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/tributarydb/tributary/storage/column"
+	"github.com/tributarydb/tributary/storage/schema"
+)
+
+type slotKind uint8
+
+const (
+	// slotCountAll counts rows, slotCount values that are not NULL.
+	slotCountAll slotKind = iota
+	slotCount
+	// slotSum adds integers or decimals in 128 bits, slotSumFloat doubles.
+	slotSum
+	slotSumFloat
+	// slotFirst keeps any value that is not NULL.
+	slotMin
+	slotMax
+	slotFirst
+	// slotDistinct counts different values that are not NULL.
+	slotDistinct
+)
+
+// slotSpec is something that is kept per group.
+type slotSpec struct {
+	kind slotKind
+	arg  expr
+}
+
+type resultKind uint8
+
+const (
+	// resultSlot gives a slot as it is, resultSum a sum that is NULL where its count is 0, resultAvg their quotient.
+	resultSlot resultKind = iota
+	resultSum
+	resultAvg
+)
+
+// resultSpec is an output column of an aggregate after the keys.
+type resultSpec struct {
+	kind  resultKind
+	slot  int
+	count int
+	typ   *schema.Type
+	// name is for EXPLAIN.
+	name string
+}
+
+// aggregateSpec describes a grouping.
+type aggregateSpec struct {
+	keys    []expr
+	slots   []slotSpec
+	results []resultSpec
+}
+
+// slotState holds a slot of all groups.
+type slotState struct {
+	counts []int64
+	sums   []column.Int128
+	floats []float64
+	ints   []int64
+	texts  [][]byte
+	seen   []bool
+	// distinct holds group and value of what was counted.
+	distinct *groupTable
+}
+
+// aggregateTable collects groups; one a worker.
+type aggregateTable struct {
+	spec   *aggregateSpec
+	groups *groupTable
+	states []slotState
+	gids   []uint32
+	n      int
+	texts  int64
+	key    []byte
+	parts  partition
+}
+
+func newAggregateTable(spec *aggregateSpec) *aggregateTable {
+	t := &aggregateTable{spec: spec, states: make([]slotState, len(spec.slots))}
+	if len(spec.keys) > 0 {
+		t.groups = newGroupTable(spec.keys)
+	} else {
+		t.grow(1)
+	}
+	return t
+}
+
+// bytes is the memory in use.
+func (t *aggregateTable) bytes() int64 {
+	n := t.texts
+	if t.groups != nil {
+		n += t.groups.bytes()
+	}
+	for i := range t.states {
+		s := &t.states[i]
+		n += int64(8*cap(s.counts) + 16*cap(s.sums) + 8*cap(s.floats) + 8*cap(s.ints) + 24*cap(s.texts) + cap(s.seen))
+		if s.distinct != nil {
+			n += s.distinct.bytes()
+		}
+	}
+	return n
+}
+
+// grow makes room for n groups.
+func (t *aggregateTable) grow(n int) {
+	if n <= t.n {
+		return
+	}
+	t.n = n
+	for i, spec := range t.spec.slots {
+		s := &t.states[i]
+		switch spec.kind {
+		case slotCountAll, slotCount, slotDistinct:
+			s.counts = extend(s.counts, n)
+			if spec.kind == slotDistinct && s.distinct == nil {
+				s.distinct = &groupTable{slots: make([]uint32, firstSlots)}
+			}
+		case slotSum:
+			s.sums = extend(s.sums, n)
+		case slotSumFloat:
+			s.floats = extend(s.floats, n)
+		default:
+			s.seen = extend(s.seen, n)
+			switch spec.arg.kind() {
+			case classFloat:
+				s.floats = extend(s.floats, n)
+			case classBytes:
+				s.texts = extend(s.texts, n)
+			case classDecimal:
+				s.sums = extend(s.sums, n)
+			default:
+				s.ints = extend(s.ints, n)
+			}
+		}
+	}
+}
+
+func extend[T any](b []T, n int) []T {
+	if cap(b) < n {
+		c := make([]T, n, max(2*cap(b), n))
+		copy(c, b)
+		return c
+	}
+	return b[:n] // beyond the old length memory is zero: it was made so and never shrinks
+}
+
+// add takes the rows of ev's frame.
+func (t *aggregateTable) add(ev *evaluator) error {
+	n := ev.frame.rows()
+	if n == 0 {
+		return nil
+	}
+	var gids []uint32
+	if t.groups != nil {
+		t.gids = sized(t.gids, n)
+		gids = t.gids
+		if err := t.groups.assign(ev, gids); err != nil {
+			return err
+		}
+		t.grow(t.groups.n)
+	}
+	t.parts.reset(gids, t.n)
+	for i, spec := range t.spec.slots {
+		if spec.arg == nil {
+			t.countAll(&t.states[i], gids, n)
+			continue
+		}
+		v, err := ev.eval(spec.arg)
+		if err != nil {
+			return err
+		}
+		if err := t.update(&t.states[i], spec, gids, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *aggregateTable) countAll(s *slotState, gids []uint32, n int) {
+	if gids == nil {
+		s.counts[0] += int64(n)
+		return
+	}
+	if t.parts.made() {
+		for k, g := range t.parts.groups {
+			s.counts[g] += int64(len(t.parts.list(k)))
+		}
+		return
+	}
+	for _, g := range gids {
+		s.counts[g]++
+	}
+}
+
+func (t *aggregateTable) update(s *slotState, spec slotSpec, gids []uint32, v *column.Vector) error {
+	switch spec.kind {
+	case slotCount:
+		if v.Valid == nil {
+			t.countAll(s, gids, v.N)
+			return nil
+		}
+		if gids == nil {
+			s.counts[0] += int64(v.N - v.NullCount())
+			return nil
+		}
+		for i, g := range gids {
+			s.counts[g] += int64(v.Valid[i>>6] >> (uint(i) & 63) & 1)
+		}
+	case slotSum:
+		if v.Kind == column.KindInt128 {
+			return t.sumWide(s, gids, v)
+		}
+		t.sum(s, gids, v)
+	case slotSumFloat:
+		t.sumFloat(s, gids, v)
+	case slotMin, slotMax, slotFirst:
+		t.extreme(s, spec, gids, v)
+	case slotDistinct:
+		t.distinct(s, spec.arg, gids, v)
+	}
+	return nil
+}
+
+func group(gids []uint32, i int) uint32 {
+	if gids == nil {
+		return 0
+	}
+	return gids[i]
+}
+
+// addTo adds x to a sum.
+func addTo(sum *column.Int128, x int64) {
+	lo, carry := bits.Add64(sum.Lo, uint64(x), 0)
+	sum.Lo = lo
+	sum.Hi += x>>63 + int64(carry)
+}
+
+func (t *aggregateTable) sum(s *slotState, gids []uint32, v *column.Vector) {
+	vals := v.I64[:v.N]
+	switch {
+	case v.Valid == nil && gids == nil:
+		addSum(&s.sums[0], vals)
+	case v.Valid == nil && t.parts.made():
+		for k, g := range t.parts.groups {
+			addSumOf(&s.sums[g], vals, t.parts.list(k))
+		}
+	case v.Valid == nil:
+		for i, g := range gids {
+			addTo(&s.sums[g], vals[i])
+		}
+	default:
+		for i, x := range vals {
+			// A null adds 0.
+			keep := -int64(v.Valid[i>>6] >> (uint(i) & 63) & 1)
+			addTo(&s.sums[group(gids, i)], x&keep)
+		}
+	}
+}
+
+func addSum(sum *column.Int128, vals []int64) {
+	lo, hi := sum.Lo, sum.Hi
+	for _, x := range vals {
+		var c uint64
+		lo, c = bits.Add64(lo, uint64(x), 0)
+		hi += x>>63 + int64(c)
+	}
+	sum.Lo, sum.Hi = lo, hi
+}
+
+func addSumOf(sum *column.Int128, vals []int64, rows []uint16) {
+	lo, hi := sum.Lo, sum.Hi
+	for _, i := range rows {
+		x := vals[i]
+		var c uint64
+		lo, c = bits.Add64(lo, uint64(x), 0)
+		hi += x>>63 + int64(c)
+	}
+	sum.Lo, sum.Hi = lo, hi
+}
+
+func (t *aggregateTable) sumWide(s *slotState, gids []uint32, v *column.Vector) error {
+	for i, x := range v.I128[:v.N] {
+		if !isValid(v.Valid, i) {
+			continue
+		}
+		g := group(gids, i)
+		z, ok := add128(s.sums[g], x)
+		if !ok {
+			return errWide
+		}
+		s.sums[g] = z
+	}
+	return nil
+}
+
+func (t *aggregateTable) sumFloat(s *slotState, gids []uint32, v *column.Vector) {
+	if v.Valid == nil && gids == nil {
+		sum := s.floats[0]
+		for _, x := range v.F64[:v.N] {
+			sum += x
+		}
+		s.floats[0] = sum
+		return
+	}
+	for i, x := range v.F64[:v.N] {
+		if isValid(v.Valid, i) {
+			s.floats[group(gids, i)] += x
+		}
+	}
+}
+
+func (t *aggregateTable) extreme(s *slotState, spec slotSpec, gids []uint32, v *column.Vector) {
+	least := spec.kind == slotMin
+	if spec.kind == slotFirst {
+		t.first(s, spec, gids, v)
+		return
+	}
+	switch spec.arg.kind() {
+	case classFloat:
+		for i, x := range v.F64[:v.N] {
+			g := group(gids, i)
+			if isValid(v.Valid, i) && (!s.seen[g] || beats(compareFloats(x, s.floats[g]), least)) {
+				s.floats[g], s.seen[g] = x, true
+			}
+		}
+	case classBytes:
+		for i := range v.N {
+			if !isValid(v.Valid, i) {
+				continue
+			}
+			g := group(gids, i)
+			if b := v.Bytes(i); !s.seen[g] || beats(bytes.Compare(b, s.texts[g]), least) {
+				t.texts += int64(len(b) - len(s.texts[g]))
+				s.texts[g], s.seen[g] = append(s.texts[g][:0], b...), true
+			}
+		}
+	case classDecimal:
+		for i := range v.N {
+			if !isValid(v.Valid, i) {
+				continue
+			}
+			g := group(gids, i)
+			if x := v.Dec128(i); !s.seen[g] || beats(x.Cmp(s.sums[g]), least) {
+				s.sums[g], s.seen[g] = x, true
+			}
+		}
+	default:
+		for i, x := range v.I64[:v.N] {
+			g := group(gids, i)
+			if isValid(v.Valid, i) && (!s.seen[g] || x < s.ints[g] && least || x > s.ints[g] && !least) {
+				s.ints[g], s.seen[g] = x, true
+			}
+		}
+	}
+}
+
+// first keeps the first value of each group.
+func (t *aggregateTable) first(s *slotState, spec slotSpec, gids []uint32, v *column.Vector) {
+	for i := range v.N {
+		g := group(gids, i)
+		if s.seen[g] || !isValid(v.Valid, i) {
+			continue
+		}
+		s.seen[g] = true
+		switch spec.arg.kind() {
+		case classFloat:
+			s.floats[g] = v.F64[i]
+		case classBytes:
+			s.texts[g] = append([]byte{}, v.Bytes(i)...)
+			t.texts += int64(len(s.texts[g]))
+		case classDecimal:
+			s.sums[g] = v.Dec128(i)
+		default:
+			s.ints[g] = v.I64[i]
+		}
+	}
+}
+
+// beats reports whether a value that compares c with the present extreme replaces it.
+func beats(c int, least bool) bool {
+	if least {
+		return c < 0
+	}
+	return c > 0
+}
+
+func (t *aggregateTable) distinct(s *slotState, e expr, gids []uint32, v *column.Vector) {
+	for i := range v.N {
+		if !isValid(v.Valid, i) {
+			continue
+		}
+		g := group(gids, i)
+		k := binary.LittleEndian.AppendUint32(t.key[:0], g)
+		switch e.kind() {
+		case classBytes:
+			k = append(k, v.Bytes(i)...)
+		case classFloat:
+			k = binary.LittleEndian.AppendUint64(k, floatWord(v.F64[i]))
+		case classDecimal:
+			x := v.Dec128(i)
+			k = binary.LittleEndian.AppendUint64(k, x.Lo)
+			k = binary.LittleEndian.AppendUint64(k, uint64(x.Hi))
+		default:
+			k = binary.LittleEndian.AppendUint64(k, uint64(v.I64[i]))
+		}
+		t.key = k
+		s.countDistinct(k, g)
+	}
+}
+
+func (s *slotState) countDistinct(key []byte, g uint32) {
+	before := s.distinct.n
+	s.distinct.findBytes(key, xxhash.Sum64(key))
+	if s.distinct.n > before {
+		s.counts[g]++
+	}
+}
+
+// merge takes the groups of o for which want is true.
+func (t *aggregateTable) merge(o *aggregateTable, want func(hash uint64) bool) error {
+	target := make([]uint32, o.n)
+	const skip = ^uint32(0)
+	for g := range o.n {
+		switch {
+		case t.groups == nil:
+			target[g] = 0
+		case want == nil || want(o.groups.hashes[g]):
+			target[g] = t.groups.take(o.groups, g)
+			t.grow(t.groups.n)
+		default:
+			target[g] = skip
+		}
+	}
+	for i, spec := range t.spec.slots {
+		s, os := &t.states[i], &o.states[i]
+		if spec.kind == slotDistinct {
+			if os.distinct == nil {
+				continue
+			}
+			for k := range os.distinct.n {
+				key := os.distinct.keyBytes(k)
+				to := target[binary.LittleEndian.Uint32(key)]
+				if to == skip {
+					continue
+				}
+				t.key = append(binary.LittleEndian.AppendUint32(t.key[:0], to), key[4:]...)
+				s.countDistinct(t.key, to)
+			}
+			continue
+		}
+		for g, to := range target {
+			if to == skip {
+				continue
+			}
+			if err := t.mergeGroup(spec, s, os, g, to); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *aggregateTable) mergeGroup(spec slotSpec, s, os *slotState, g int, to uint32) error {
+	switch spec.kind {
+	case slotCountAll, slotCount:
+		s.counts[to] += os.counts[g]
+	case slotSum:
+		z, ok := add128(s.sums[to], os.sums[g])
+		if !ok {
+			return errWide
+		}
+		s.sums[to] = z
+	case slotSumFloat:
+		s.floats[to] += os.floats[g]
+	default:
+		if !os.seen[g] {
+			return nil
+		}
+		least, first := spec.kind == slotMin, !s.seen[to]
+		if spec.kind == slotFirst && !first {
+			return nil
+		}
+		s.seen[to] = true
+		switch spec.arg.kind() {
+		case classFloat:
+			if first || beats(compareFloats(os.floats[g], s.floats[to]), least) {
+				s.floats[to] = os.floats[g]
+			}
+		case classBytes:
+			if first || beats(bytes.Compare(os.texts[g], s.texts[to]), least) {
+				t.texts += int64(len(os.texts[g]))
+				s.texts[to] = os.texts[g]
+			}
+		case classDecimal:
+			if first || beats(os.sums[g].Cmp(s.sums[to]), least) {
+				s.sums[to] = os.sums[g]
+			}
+		default:
+			if x := os.ints[g]; first || x < s.ints[to] && least || x > s.ints[to] && !least {
+				s.ints[to] = x
+			}
+		}
+	}
+	return nil
+}
+
+// batch builds the rows of the groups [from, to): keys, then results.
+// Columns that nobody needs are nil.
+func (t *aggregateTable) batch(from, to int, need []bool) (*column.Batch, error) {
+	b := &column.Batch{N: to - from}
+	for k := range t.spec.keys {
+		if !need[k] {
+			b.Cols = append(b.Cols, nil)
+			continue
+		}
+		b.Cols = append(b.Cols, t.groups.column(k, from, to))
+	}
+	for i := range t.spec.results {
+		if !need[len(t.spec.keys)+i] {
+			b.Cols = append(b.Cols, nil)
+			continue
+		}
+		v, err := t.result(&t.spec.results[i], from, to)
+		if err != nil {
+			return nil, err
+		}
+		b.Cols = append(b.Cols, v)
+	}
+	return b, nil
+}
+
+func (t *aggregateTable) result(r *resultSpec, from, to int) (*column.Vector, error) {
+	spec, s := t.spec.slots[r.slot], &t.states[r.slot]
+	b := column.NewBuilder(schema.KindOf(r.typ))
+	if r.typ.Root == schema.Decimal {
+		b = column.NewBuilder(column.KindInt128)
+	}
+	for g := from; g < to; g++ {
+		switch {
+		case r.kind != resultSlot:
+			n := t.states[r.count].counts[g]
+			if n == 0 {
+				b.AppendNull()
+				continue
+			}
+			if err := appendSum(b, r, spec, s, g, n); err != nil {
+				return nil, err
+			}
+		case spec.kind == slotMin || spec.kind == slotMax || spec.kind == slotFirst:
+			if !s.seen[g] {
+				b.AppendNull()
+				continue
+			}
+			switch spec.arg.kind() {
+			case classFloat:
+				b.AppendFloat(s.floats[g])
+			case classBytes:
+				b.AppendBytes(s.texts[g])
+			case classDecimal:
+				b.AppendInt128(s.sums[g])
+			default:
+				b.AppendInt(s.ints[g])
+			}
+		default:
+			b.AppendInt(s.counts[g])
+		}
+	}
+	return b.Finish(), nil
+}
+
+func appendSum(b *column.Builder, r *resultSpec, spec slotSpec, s *slotState, g int, n int64) error {
+	if spec.kind == slotSumFloat {
+		x := s.floats[g]
+		if r.kind == resultAvg {
+			x /= float64(n)
+		}
+		b.AppendFloat(x)
+		return nil
+	}
+	x := s.sums[g]
+	if r.kind == resultAvg {
+		var ok bool
+		if x, ok = average(x, n, r.typ.Scale-spec.arg.typ().Scale); !ok {
+			return errWide
+		}
+	}
+	b.AppendInt128(x)
+	return nil
+}
+
+// average is sum*10^up/n, rounded half away from zero.
+func average(sum column.Int128, n int64, up int) (column.Int128, bool) {
+	x := sum.Big()
+	x.Mul(x, pow10[up].Big())
+	q, rem := new(big.Int).QuoRem(x, big.NewInt(n), new(big.Int))
+	if rem.Abs(rem).Lsh(rem, 1).Cmp(big.NewInt(n)) >= 0 {
+		q.Add(q, big.NewInt(int64(x.Sign())))
+	}
+	return column.FromBig(q)
+}
+
+// maxParts bounds the groups of a batch whose rows are listed by group.
+const maxParts = 32
+
+// partition lists a batch's rows by group where there are few groups: then sums stay in registers.
+type partition struct {
+	groups []uint32
+	starts []int
+	rows   []uint16
+	count  []int32
+	pos    []int32
+	ok     bool
+}
+
+// reset looks at a batch's groups; total is the number of groups so far.
+func (p *partition) reset(gids []uint32, total int) {
+	p.ok = false
+	if gids == nil || total > maxParts {
+		return
+	}
+	p.ok = true
+	p.count = sized(p.count, maxParts)
+	p.pos = sized(p.pos, maxParts)
+	clear(p.count)
+	for _, g := range gids {
+		p.count[g]++
+	}
+	p.groups, p.starts = p.groups[:0], p.starts[:0]
+	at := int32(0)
+	for g, n := range p.count {
+		if n > 0 {
+			p.groups = append(p.groups, uint32(g))
+			p.starts = append(p.starts, int(at))
+			p.pos[g] = at
+			at += n
+		}
+	}
+	p.starts = append(p.starts, int(at))
+	p.rows = sized(p.rows, len(gids))
+	for i, g := range gids {
+		p.rows[p.pos[g]] = uint16(i)
+		p.pos[g]++
+	}
+}
+
+func (p *partition) made() bool { return p.ok }
+
+func (p *partition) list(k int) []uint16 { return p.rows[p.starts[k]:p.starts[k+1]] }
