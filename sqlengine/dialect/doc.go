@@ -46,8 +46,8 @@
 // [Split] cuts a COM_QUERY text, [Parser.ParseStatement] parses one piece; the
 // result has the statement for the engine, the user's text (for the process
 // list; positions in the statement refer to it) and the number of parameters,
-// which are bound as v1, v2, …. A text of comments alone gives
-// sqlparser.ErrEmpty; every other error is an [Error] with MySQL's number,
+// which are bound as v1, v2, …. An empty text gives
+// sqlparser.ErrEmpty, one of comments alone [CommentOnly]; every other error is an [Error] with MySQL's number,
 // SQLSTATE and message.
 //
 // The package may import go-mysql-server, vitess and storage/errs. It must

@@ -123,8 +123,9 @@ func contextMode(ctx context.Context, options sqlparser.ParserOptions) Mode {
 	return mode
 }
 
-// ParseStatement parses one statement (without a semicolon behind it). A text
-// of comments only gives sqlparser.ErrEmpty; other errors are *[Error].
+// ParseStatement parses one statement (without a semicolon behind it). An empty
+// text gives sqlparser.ErrEmpty, a text of comments only [CommentOnly]; other
+// errors are *[Error].
 func (p *Parser) ParseStatement(text string, mode Mode) (Parsed, error) {
 	out := Parsed{Text: text}
 	s, err := newScript(text, mode)
@@ -132,7 +133,11 @@ func (p *Parser) ParseStatement(text string, mode Mode) (Parsed, error) {
 		return out, err
 	}
 	if len(s.toks) == 0 {
-		return out, sqlparser.ErrEmpty
+		if strings.TrimSpace(text) == "" {
+			return out, sqlparser.ErrEmpty
+		}
+		out.Statement = p.inject(s, CommentOnly{})
+		return out, nil
 	}
 	out.Params = s.params
 	own, err := p.parseOwn(s)

@@ -229,7 +229,13 @@ func TestParserInterface(t *testing.T) {
 	if err != nil || next != len("SELECT ~1;") || stmt == nil {
 		t.Errorf("%d, %v", next, err)
 	}
-	for _, empty := range []string{"", ";", " -- x", "/* y */ ;"} {
+	for _, comment := range []string{" -- x", "/* y */ ;", "/*M!100100 SET x=1 */", "/*! */", "/*!99999 SET x=1 */"} {
+		stmt, err := p.ParseSimple(comment)
+		if own, ok := AsStatement(stmt); err != nil || !ok || own != (CommentOnly{}) {
+			t.Errorf("%q: %v, %v", comment, own, err)
+		}
+	}
+	for _, empty := range []string{"", ";", " "} {
 		if _, err := p.ParseSimple(empty); !errors.Is(err, sqlparser.ErrEmpty) {
 			t.Errorf("%q: %v", empty, err)
 		}

@@ -83,6 +83,9 @@ type (
 	// Do is DO expr, …. Its expressions are the children that the planner
 	// binds.
 	Do struct{}
+	// CommentOnly is a text of comments, conditional ones that do not apply
+	// included: MySQL answers OK. (A text without even those is an error.)
+	CommentOnly struct{}
 	// Help is HELP 'topic'.
 	Help struct {
 		Topic string
@@ -125,6 +128,7 @@ func (ShowLogEvents) dialectStatement()  {}
 func (ShowReplicas) dialectStatement()   {}
 func (AdminTables) dialectStatement()    {}
 func (Do) dialectStatement()             {}
+func (CommentOnly) dialectStatement()    {}
 func (Help) dialectStatement()           {}
 func (XA) dialectStatement()             {}
 func (SetRole) dialectStatement()        {}
