@@ -3,7 +3,9 @@ package index
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"path"
 	"strings"
 
@@ -152,7 +154,7 @@ func readVector(ctx context.Context, fio fileio.FileIO, file string, size int64,
 	}
 	var first [1]byte
 	if _, err := f.ReadAt(first[:], 0); err != nil {
-		return nil, corrupt(file, err)
+		return nil, unread(file, err)
 	}
 	if first[0] != fileVersion {
 		return nil, errs.Unsupportedf("deletion vector file %s has version %d, only %d can be read", file, first[0], fileVersion)
@@ -164,7 +166,7 @@ func readVector(ctx context.Context, fio fileio.FileIO, file string, size int64,
 	// The length excludes the frame for 32-bit vectors: read enough for both.
 	buf := make([]byte, min(n, r.Length+frameBytes))
 	if _, err := f.ReadAt(buf, r.Offset); err != nil {
-		return nil, corrupt(file, err)
+		return nil, unread(file, err)
 	}
 	stored := int64(binary.BigEndian.Uint32(buf))
 	if stored != r.Length && stored+frameBytes != r.Length {
@@ -181,4 +183,12 @@ func readVector(ctx context.Context, fio fileio.FileIO, file string, size int64,
 		return nil, corrupt(file, fmt.Errorf("the deletion vector of %s deletes %d rows, its manifest says %d", r.DataFile, v.Cardinality(), *r.Cardinality))
 	}
 	return v, nil
+}
+
+// unread tells a file that is too short, which is damaged, from one that could not be read.
+func unread(file string, err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return corrupt(file, err)
+	}
+	return fmt.Errorf("deletion vector file %s: %w", file, err)
 }
