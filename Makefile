@@ -1,4 +1,4 @@
-# Targets: build, run, test, lint, interop, bench.
+# Targets: build, run, test, lint, interop, bench, microbench.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -17,7 +17,7 @@ endif
 # The race detector needs cgo and a C compiler, for the test binaries only.
 HAVE_CC := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo yes)
 
-.PHONY: build run test lint interop bench clean
+.PHONY: build run test lint interop bench microbench clean
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o build/tributary ./cmd/tributary
@@ -50,10 +50,20 @@ lint:
 interop: build
 	sqltests/interop/run.sh build/tributary
 
-# make bench BENCH=Scan PKG=./storage/read/
+# Against DuckDB and pypaimon-rust on generated data, see docs/benchmarks.md: make bench ROWS=1000000
+# With PROFILE=folder only CPU profiles are written.
+ROWS    ?= 10000000
+ROUNDS  ?= 5
+THREADS ?= 2
+PROFILE ?=
+bench: build
+	CGO_ENABLED=0 go build -o build/bench/bench ./sqltests/bench
+	build/bench/bench -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS) -profile '$(PROFILE)'
+
+# make microbench BENCH=Scan PKG=./storage/read/
 BENCH ?= .
 PKG   ?= ./...
-bench:
+microbench:
 	CGO_ENABLED=0 go test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
 
 clean:

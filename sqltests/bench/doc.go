@@ -1,0 +1,8 @@
+// Command bench measures Tributary against DuckDB and pypaimon-rust on the same
+// generated files, and its memory while a client reads everything.
+//
+// Its role: "make bench". Package generate writes the data; the peers are Python
+// programs below peers/, installed into the cache folder when they are missing.
+// It may import sqltests/embedded (for profiles) and a MySQL client; it measures
+// the built server through the MySQL protocol and never calls into it.
+package main

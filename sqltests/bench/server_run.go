@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/tributarydb/tributary/sqltests/bench/generate"
+)
+
+var readyLine = regexp.MustCompile(`^tributary: ready on (\S+?)[, ]`)
+
+// server is a running Tributary and a connection to it.
+type server struct {
+	release string
+	cmd     *exec.Cmd
+	db      *sql.DB
+	// received counts the bytes that came over the connections.
+	received *atomic.Int64
+}
+
+// countedConn counts what it receives.
+type countedConn struct {
+	net.Conn
+	received *atomic.Int64
+}
+
+func (c countedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.received.Add(int64(n))
+	return n, err
+}
+
+// startServer starts the binary with the warehouse on a free port.
+func startServer(ctx context.Context, binary, warehouse string, threads int) (*server, error) {
+	release, err := exec.CommandContext(ctx, binary, "version").Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s version: %w", binary, err)
+	}
+	cmd := exec.CommandContext(ctx, binary, "serve", "--warehouse", warehouse, "--listen", "127.0.0.1:0", "--read-only", "--log-level", "warn")
+	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(threads))
+	cmd.Stderr = os.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	m := readyLine.FindStringSubmatch(line)
+	if m == nil {
+		return nil, errors.Join(fmt.Errorf("%s did not start: %q", binary, line), err, cmd.Process.Kill(), cmd.Wait())
+	}
+	s := &server{release: strings.TrimSpace(strings.SplitN(string(release), "\n", 2)[0]), cmd: cmd, received: &atomic.Int64{}}
+	if s.db, err = connect("tcp", m[1], "root", "", s.received); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// connect opens one connection; received counts its bytes.
+func connect(network, address, user, password string, received *atomic.Int64) (*sql.DB, error) {
+	cfg := mysql.NewConfig()
+	cfg.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		return countedConn{c, received}, err
+	}
+	cfg.Net, cfg.Addr, cfg.User, cfg.Passwd, cfg.DBName = network, address, user, password, generate.Database
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
+func (s *server) name() string    { return "Tributary" }
+func (s *server) version() string { return s.release }
+
+func (s *server) query(ctx context.Context, text string) (answer, error) { return ask(ctx, s.db, text) }
+
+// ask runs a query and times it up to its last row at the client.
+func ask(ctx context.Context, db *sql.DB, text string) (answer, error) {
+	start := time.Now()
+	rows, err := db.QueryContext(ctx, text)
+	if err != nil {
+		return answer{}, err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return answer{}, err
+	}
+	var a answer
+	for rows.Next() {
+		cells := make([]string, len(columns))
+		into := make([]any, len(columns))
+		for i := range cells {
+			into[i] = &cells[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return answer{}, err
+		}
+		a.rows = append(a.rows, cells)
+	}
+	a.took = time.Since(start)
+	return a, rows.Err()
+}
+
+// readAll reads every row of a query without keeping it: rows and bytes on the connection.
+func (s *server) readAll(ctx context.Context, text string) (rows, bytes int64, err error) {
+	before := s.received.Load()
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer conn.Close()
+	err = conn.Raw(func(c any) error {
+		// The driver's own rows: database/sql would cost more than the server.
+		r, err := c.(driver.QueryerContext).QueryContext(ctx, text, nil)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		cells := make([]driver.Value, len(r.Columns()))
+		for {
+			switch err := r.Next(cells); {
+			case err == io.EOF:
+				return nil
+			case err != nil:
+				return err
+			}
+			rows++
+		}
+	})
+	return rows, s.received.Load() - before, err
+}
+
+// memory returns the process's resident memory now and at most, in bytes.
+func (s *server) memory() (now, peak int64, err error) {
+	name := fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid)
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return 0, 0, err
+	}
+	for line := range strings.Lines(string(b)) {
+		f := strings.Fields(line)
+		if len(f) < 2 {
+			continue
+		}
+		kilobytes, _ := strconv.ParseInt(f[1], 10, 64)
+		switch f[0] {
+		case "VmRSS:":
+			now = kilobytes << 10
+		case "VmHWM:":
+			peak = kilobytes << 10
+		}
+	}
+	if peak == 0 {
+		return 0, 0, fmt.Errorf("%s does not tell VmHWM", name)
+	}
+	return now, peak, nil
+}
+
+func (s *server) close() error {
+	s.db.Close()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	return s.cmd.Wait()
+}
