@@ -161,6 +161,7 @@ func (t *aggregateTable) add(ev *evaluator) error {
 		return nil
 	}
 	var gids []uint32
+	t.parts.one(n)
 	if t.groups != nil {
 		t.gids = sized(t.gids, n)
 		gids = t.gids
@@ -168,74 +169,140 @@ func (t *aggregateTable) add(ev *evaluator) error {
 			return err
 		}
 		t.grow(t.groups.n)
+		if t.parts.reset(gids, t.n) {
+			// The rows of a group side by side: each is summed as if it were alone.
+			f := ev.frame
+			f.sel = t.parts.order(f.sel)
+			ev.reset(f)
+			gids = nil
+		}
 	}
-	t.parts.reset(gids, t.n)
 	for i, spec := range t.spec.slots {
+		s := &t.states[i]
 		if spec.arg == nil {
-			t.countAll(&t.states[i], gids, n)
+			t.countAll(s, gids)
 			continue
 		}
 		v, err := ev.eval(spec.arg)
 		if err != nil {
 			return err
 		}
-		if err := t.update(&t.states[i], spec, gids, v); err != nil {
+		if gids != nil {
+			err = t.scatter(s, spec, gids, v)
+		} else {
+			err = t.ranges(ev, s, spec, v)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *aggregateTable) countAll(s *slotState, gids []uint32, n int) {
-	if gids == nil {
-		s.counts[0] += int64(n)
-		return
-	}
-	if t.parts.made() {
-		for k, g := range t.parts.groups {
-			s.counts[g] += int64(len(t.parts.list(k)))
-		}
-		return
-	}
+func (t *aggregateTable) countAll(s *slotState, gids []uint32) {
 	for _, g := range gids {
 		s.counts[g]++
 	}
+	if gids == nil {
+		for _, p := range t.parts.parts {
+			s.counts[p.group] += int64(p.to - p.from)
+		}
+	}
 }
 
-func (t *aggregateTable) update(s *slotState, spec slotSpec, gids []uint32, v *column.Vector) error {
-	switch spec.kind {
-	case slotCount:
-		if v.Valid == nil {
-			t.countAll(s, gids, v.N)
-			return nil
+// ranges updates a slot from rows that lie together by group.
+func (t *aggregateTable) ranges(ev *evaluator, s *slotState, spec slotSpec, v *column.Vector) error {
+	for _, p := range t.parts.parts {
+		switch {
+		case v.Valid != nil || v.Kind == column.KindInt128 || spec.kind >= slotMin:
+			if err := t.update(s, spec, p, v); err != nil {
+				return err
+			}
+		case spec.kind == slotCount:
+			s.counts[p.group] += int64(p.to - p.from)
+		case spec.kind == slotSumFloat:
+			sum := s.floats[p.group]
+			for _, x := range v.F64[p.from:p.to] {
+				sum += x
+			}
+			s.floats[p.group] = sum
+		case bits.Len64(ev.magnitude(spec.arg, v, false)) <= 63-maxRowBits:
+			addTo(&s.sums[p.group], sum64(v.I64[p.from:p.to]))
+		default:
+			addSum(&s.sums[p.group], v.I64[p.from:p.to])
 		}
-		if gids == nil {
-			s.counts[0] += int64(v.N - v.NullCount())
-			return nil
-		}
-		for i, g := range gids {
-			s.counts[g] += int64(v.Valid[i>>6] >> (uint(i) & 63) & 1)
-		}
-	case slotSum:
-		if v.Kind == column.KindInt128 {
-			return t.sumWide(s, gids, v)
-		}
-		t.sum(s, gids, v)
-	case slotSumFloat:
-		t.sumFloat(s, gids, v)
-	case slotMin, slotMax, slotFirst:
-		t.extreme(s, spec, gids, v)
-	case slotDistinct:
-		t.distinct(s, spec.arg, gids, v)
 	}
 	return nil
 }
 
-func group(gids []uint32, i int) uint32 {
-	if gids == nil {
-		return 0
+// maxRowBits is the number of bits of a batch's row count.
+const maxRowBits = 13
+
+// sum64 adds numbers that cannot overflow.
+func sum64(vals []int64) int64 {
+	var a, b, c, d int64
+	for len(vals) >= 4 {
+		a += vals[0]
+		b += vals[1]
+		c += vals[2]
+		d += vals[3]
+		vals = vals[4:]
 	}
-	return gids[i]
+	for _, x := range vals {
+		a += x
+	}
+	return a + b + c + d
+}
+
+// scatter updates a slot from rows of mixed groups.
+func (t *aggregateTable) scatter(s *slotState, spec slotSpec, gids []uint32, v *column.Vector) error {
+	switch {
+	case v.Valid == nil && spec.kind == slotCount:
+		t.countAll(s, gids)
+		return nil
+	case v.Valid == nil && spec.kind == slotSum && v.Kind == column.KindInt64:
+		for i, g := range gids {
+			addTo(&s.sums[g], v.I64[i])
+		}
+		return nil
+	}
+	for i, g := range gids {
+		if err := t.update(s, spec, part{group: g, from: i, to: i + 1}, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// update updates a slot from the rows of one group.
+func (t *aggregateTable) update(s *slotState, spec slotSpec, p part, v *column.Vector) error {
+	g := p.group
+	for i := p.from; i < p.to; i++ {
+		if !isValid(v.Valid, i) {
+			continue
+		}
+		switch spec.kind {
+		case slotCount:
+			s.counts[g]++
+		case slotSum:
+			if v.Kind == column.KindInt64 {
+				addTo(&s.sums[g], v.I64[i])
+				continue
+			}
+			z, ok := add128(s.sums[g], v.I128[i])
+			if !ok {
+				return errWide
+			}
+			s.sums[g] = z
+		case slotSumFloat:
+			s.floats[g] += v.F64[i]
+		case slotDistinct:
+			t.distinct(s, spec.arg, g, v, i)
+		default:
+			t.extreme(s, spec, g, v, i)
+		}
+	}
+	return nil
 }
 
 // addTo adds x to a sum.
@@ -243,28 +310,6 @@ func addTo(sum *column.Int128, x int64) {
 	lo, carry := bits.Add64(sum.Lo, uint64(x), 0)
 	sum.Lo = lo
 	sum.Hi += x>>63 + int64(carry)
-}
-
-func (t *aggregateTable) sum(s *slotState, gids []uint32, v *column.Vector) {
-	vals := v.I64[:v.N]
-	switch {
-	case v.Valid == nil && gids == nil:
-		addSum(&s.sums[0], vals)
-	case v.Valid == nil && t.parts.made():
-		for k, g := range t.parts.groups {
-			addSumOf(&s.sums[g], vals, t.parts.list(k))
-		}
-	case v.Valid == nil:
-		for i, g := range gids {
-			addTo(&s.sums[g], vals[i])
-		}
-	default:
-		for i, x := range vals {
-			// A null adds 0.
-			keep := -int64(v.Valid[i>>6] >> (uint(i) & 63) & 1)
-			addTo(&s.sums[group(gids, i)], x&keep)
-		}
-	}
 }
 
 func addSum(sum *column.Int128, vals []int64) {
@@ -277,113 +322,33 @@ func addSum(sum *column.Int128, vals []int64) {
 	sum.Lo, sum.Hi = lo, hi
 }
 
-func addSumOf(sum *column.Int128, vals []int64, rows []uint16) {
-	lo, hi := sum.Lo, sum.Hi
-	for _, i := range rows {
-		x := vals[i]
-		var c uint64
-		lo, c = bits.Add64(lo, uint64(x), 0)
-		hi += x>>63 + int64(c)
-	}
-	sum.Lo, sum.Hi = lo, hi
-}
-
-func (t *aggregateTable) sumWide(s *slotState, gids []uint32, v *column.Vector) error {
-	for i, x := range v.I128[:v.N] {
-		if !isValid(v.Valid, i) {
-			continue
-		}
-		g := group(gids, i)
-		z, ok := add128(s.sums[g], x)
-		if !ok {
-			return errWide
-		}
-		s.sums[g] = z
-	}
-	return nil
-}
-
-func (t *aggregateTable) sumFloat(s *slotState, gids []uint32, v *column.Vector) {
-	if v.Valid == nil && gids == nil {
-		sum := s.floats[0]
-		for _, x := range v.F64[:v.N] {
-			sum += x
-		}
-		s.floats[0] = sum
+// extreme compares row i, not null, with the value that is kept.
+func (t *aggregateTable) extreme(s *slotState, spec slotSpec, g uint32, v *column.Vector, i int) {
+	fresh := !s.seen[g]
+	if spec.kind == slotFirst && !fresh {
 		return
 	}
-	for i, x := range v.F64[:v.N] {
-		if isValid(v.Valid, i) {
-			s.floats[group(gids, i)] += x
-		}
-	}
-}
-
-func (t *aggregateTable) extreme(s *slotState, spec slotSpec, gids []uint32, v *column.Vector) {
 	least := spec.kind == slotMin
-	if spec.kind == slotFirst {
-		t.first(s, spec, gids, v)
-		return
-	}
 	switch spec.arg.kind() {
 	case classFloat:
-		for i, x := range v.F64[:v.N] {
-			g := group(gids, i)
-			if isValid(v.Valid, i) && (!s.seen[g] || beats(compareFloats(x, s.floats[g]), least)) {
-				s.floats[g], s.seen[g] = x, true
-			}
+		if x := v.F64[i]; fresh || beats(compareFloats(x, s.floats[g]), least) {
+			s.floats[g] = x
 		}
 	case classBytes:
-		for i := range v.N {
-			if !isValid(v.Valid, i) {
-				continue
-			}
-			g := group(gids, i)
-			if b := v.Bytes(i); !s.seen[g] || beats(bytes.Compare(b, s.texts[g]), least) {
-				t.texts += int64(len(b) - len(s.texts[g]))
-				s.texts[g], s.seen[g] = append(s.texts[g][:0], b...), true
-			}
+		if b := v.Bytes(i); fresh || beats(bytes.Compare(b, s.texts[g]), least) {
+			t.texts += int64(len(b) - len(s.texts[g]))
+			s.texts[g] = append(s.texts[g][:0], b...)
 		}
 	case classDecimal:
-		for i := range v.N {
-			if !isValid(v.Valid, i) {
-				continue
-			}
-			g := group(gids, i)
-			if x := v.Dec128(i); !s.seen[g] || beats(x.Cmp(s.sums[g]), least) {
-				s.sums[g], s.seen[g] = x, true
-			}
+		if x := v.Dec128(i); fresh || beats(x.Cmp(s.sums[g]), least) {
+			s.sums[g] = x
 		}
 	default:
-		for i, x := range v.I64[:v.N] {
-			g := group(gids, i)
-			if isValid(v.Valid, i) && (!s.seen[g] || x < s.ints[g] && least || x > s.ints[g] && !least) {
-				s.ints[g], s.seen[g] = x, true
-			}
+		if x := v.I64[i]; fresh || x < s.ints[g] && least || x > s.ints[g] && !least {
+			s.ints[g] = x
 		}
 	}
-}
-
-// first keeps the first value of each group.
-func (t *aggregateTable) first(s *slotState, spec slotSpec, gids []uint32, v *column.Vector) {
-	for i := range v.N {
-		g := group(gids, i)
-		if s.seen[g] || !isValid(v.Valid, i) {
-			continue
-		}
-		s.seen[g] = true
-		switch spec.arg.kind() {
-		case classFloat:
-			s.floats[g] = v.F64[i]
-		case classBytes:
-			s.texts[g] = append([]byte{}, v.Bytes(i)...)
-			t.texts += int64(len(s.texts[g]))
-		case classDecimal:
-			s.sums[g] = v.Dec128(i)
-		default:
-			s.ints[g] = v.I64[i]
-		}
-	}
+	s.seen[g] = true
 }
 
 // beats reports whether a value that compares c with the present extreme replaces it.
@@ -394,28 +359,23 @@ func beats(c int, least bool) bool {
 	return c > 0
 }
 
-func (t *aggregateTable) distinct(s *slotState, e expr, gids []uint32, v *column.Vector) {
-	for i := range v.N {
-		if !isValid(v.Valid, i) {
-			continue
-		}
-		g := group(gids, i)
-		k := binary.LittleEndian.AppendUint32(t.key[:0], g)
-		switch e.kind() {
-		case classBytes:
-			k = append(k, v.Bytes(i)...)
-		case classFloat:
-			k = binary.LittleEndian.AppendUint64(k, floatWord(v.F64[i]))
-		case classDecimal:
-			x := v.Dec128(i)
-			k = binary.LittleEndian.AppendUint64(k, x.Lo)
-			k = binary.LittleEndian.AppendUint64(k, uint64(x.Hi))
-		default:
-			k = binary.LittleEndian.AppendUint64(k, uint64(v.I64[i]))
-		}
-		t.key = k
-		s.countDistinct(k, g)
+// distinct counts row i, not null, where its value is new in the group.
+func (t *aggregateTable) distinct(s *slotState, e expr, g uint32, v *column.Vector, i int) {
+	k := binary.LittleEndian.AppendUint32(t.key[:0], g)
+	switch e.kind() {
+	case classBytes:
+		k = append(k, v.Bytes(i)...)
+	case classFloat:
+		k = binary.LittleEndian.AppendUint64(k, floatWord(v.F64[i]))
+	case classDecimal:
+		x := v.Dec128(i)
+		k = binary.LittleEndian.AppendUint64(k, x.Lo)
+		k = binary.LittleEndian.AppendUint64(k, uint64(x.Hi))
+	default:
+		k = binary.LittleEndian.AppendUint64(k, uint64(v.I64[i]))
 	}
+	t.key = k
+	s.countDistinct(k, g)
 }
 
 func (s *slotState) countDistinct(key []byte, g uint32) {
@@ -609,50 +569,58 @@ func average(sum column.Int128, n int64, up int) (column.Int128, bool) {
 	return column.FromBig(q)
 }
 
-// maxParts bounds the groups of a batch whose rows are listed by group.
-const maxParts = 32
+// maxParts bounds the groups of a table whose batches are put in the order of the groups.
+const maxParts = 64
 
-// partition lists a batch's rows by group where there are few groups: then sums stay in registers.
-type partition struct {
-	groups []uint32
-	starts []int
-	rows   []uint16
-	count  []int32
-	pos    []int32
-	ok     bool
+// part is a range of rows of one group.
+type part struct {
+	group    uint32
+	from, to int
 }
 
-// reset looks at a batch's groups; total is the number of groups so far.
-func (p *partition) reset(gids []uint32, total int) {
-	p.ok = false
-	if gids == nil || total > maxParts {
-		return
+// partition puts a batch's rows in the order of their groups where there are few groups.
+type partition struct {
+	parts []part
+	count [maxParts]int32
+	rows  []uint16
+}
+
+// one is a batch of one group.
+func (p *partition) one(n int) { p.parts = append(p.parts[:0], part{to: n}) }
+
+// reset looks at a batch's groups; total is the number of groups so far. It reports whether there are few.
+func (p *partition) reset(gids []uint32, total int) bool {
+	if total > maxParts {
+		return false
 	}
-	p.ok = true
-	p.count = sized(p.count, maxParts)
-	p.pos = sized(p.pos, maxParts)
-	clear(p.count)
+	clear(p.count[:total])
 	for _, g := range gids {
-		p.count[g]++
+		p.count[g&(maxParts-1)]++
 	}
-	p.groups, p.starts = p.groups[:0], p.starts[:0]
+	p.parts = p.parts[:0]
 	at := int32(0)
-	for g, n := range p.count {
+	for g, n := range p.count[:total] {
+		p.count[g] = at
 		if n > 0 {
-			p.groups = append(p.groups, uint32(g))
-			p.starts = append(p.starts, int(at))
-			p.pos[g] = at
+			p.parts = append(p.parts, part{group: uint32(g), from: int(at), to: int(at + n)})
 			at += n
 		}
 	}
-	p.starts = append(p.starts, int(at))
 	p.rows = sized(p.rows, len(gids))
 	for i, g := range gids {
-		p.rows[p.pos[g]] = uint16(i)
-		p.pos[g]++
+		k := p.count[g&(maxParts-1)]
+		p.count[g&(maxParts-1)] = k + 1
+		p.rows[k] = uint16(i)
 	}
+	return true
 }
 
-func (p *partition) made() bool { return p.ok }
-
-func (p *partition) list(k int) []uint16 { return p.rows[p.starts[k]:p.starts[k+1]] }
+// order is the selection sel in the order of the groups.
+func (p *partition) order(sel []uint16) []uint16 {
+	if sel != nil {
+		for k, i := range p.rows {
+			p.rows[k] = sel[i]
+		}
+	}
+	return p.rows
+}

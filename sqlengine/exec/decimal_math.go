@@ -76,36 +76,25 @@ func magnitude(v []int64) uint64 {
 	return m
 }
 
-// magnitude returns the magnitude of e's current vector v, which is in 64 bits.
-func (ev *evaluator) magnitude(e expr, v *column.Vector) uint64 {
+// magnitude returns a magnitude of e's current vector v, which is in 64 bits: at first what is known without looking at
+// computed values, with tight set what they are.
+func (ev *evaluator) magnitude(e expr, v *column.Vector, tight bool) uint64 {
 	if c, ok := e.(*constExpr); ok {
 		return uint64(c.value.I ^ c.value.I>>63)
 	}
 	s := &ev.slots[e.slot()]
-	if s.magEpoch != ev.epoch {
-		s.mag, s.magEpoch = magnitude(v.I64[:v.N]), ev.epoch
+	if s.magEpoch == ev.epoch && (s.tight || !tight) {
+		return s.mag
 	}
-	return s.mag
-}
-
-// to128 returns the values of a decimal vector in 128 bits, times ten to the k; buf is used where there is work.
-func to128(v *column.Vector, k int, buf []column.Int128) ([]column.Int128, error) {
-	if v.Kind == column.KindInt128 && k == 0 {
-		return v.I128, nil
-	}
-	buf = sized(buf, v.N)
-	for i := range buf {
-		x := v.Dec128(i)
-		if k > 0 {
-			var ok bool
-			if x, ok = mul128(x, pow10[k]); !ok {
-				if isValid(v.Valid, i) {
-					return nil, errWide
-				}
-				x = column.Int128{}
+	if c, ok := e.(*columnExpr); ok && !tight {
+		if d := ev.frame.cols[c.pos].Dict; d != nil && d.Kind == column.KindInt64 {
+			if s.magDict != d {
+				s.magDict, s.dictMag = d, magnitude(d.I64)
 			}
+			s.mag, s.magEpoch, s.tight = s.dictMag, ev.epoch, false
+			return s.mag
 		}
-		buf[i] = x
 	}
-	return buf, nil
+	s.mag, s.magEpoch, s.tight = magnitude(v.I64[:v.N]), ev.epoch, true
+	return s.mag
 }

@@ -47,7 +47,7 @@ func (a *arithExpr) run(ev *evaluator, s *slot) (*column.Vector, error) {
 		return a.decimals(ev, s, l, r, valid)
 	}
 	out := s.ints(n, valid)
-	if a.fits(ev, l, r, 0, 0) {
+	if a.fits(ev, s, l, r, 0, 0) {
 		a.plain(out.I64, l.I64, r.I64)
 		return out, nil
 	}
@@ -55,13 +55,20 @@ func (a *arithExpr) run(ev *evaluator, s *slot) (*column.Vector, error) {
 }
 
 // fits reports whether no row can overflow 64 bits; the operands are multiplied by factors of so many bits first.
-func (a *arithExpr) fits(ev *evaluator, l, r *column.Vector, lbits, rbits int) bool {
-	x := bits.Len64(ev.magnitude(a.in[0], l)) + lbits
-	y := bits.Len64(ev.magnitude(a.in[1], r)) + rbits
-	if a.op == opMul {
-		return x+y <= 63
+func (a *arithExpr) fits(ev *evaluator, s *slot, l, r *column.Vector, lbits, rbits int) bool {
+	for _, tight := range [2]bool{false, true} {
+		x := bits.Len64(ev.magnitude(a.in[0], l, tight)) + lbits
+		y := bits.Len64(ev.magnitude(a.in[1], r, tight)) + rbits
+		n := max(x, y) + 1
+		if a.op == opMul {
+			n = x + y
+		}
+		if n <= 63 {
+			s.mag, s.magEpoch, s.tight = 1<<n-1, ev.epoch, false
+			return true
+		}
 	}
-	return x <= 62 && y <= 62
+	return false
 }
 
 func (a *arithExpr) plain(out, l, r []int64) {
@@ -174,7 +181,7 @@ func (a *arithExpr) decimals(ev *evaluator, s *slot, l, r *column.Vector, valid 
 		if a.up[1] > 0 {
 			rb = bits.Len64(uint64(rf))
 		}
-		if a.fits(ev, l, r, lb, rb) {
+		if a.fits(ev, s, l, r, lb, rb) {
 			out := s.ints(n, valid)
 			if lf == 1 && rf == 1 {
 				a.plain(out.I64, l.I64, r.I64)

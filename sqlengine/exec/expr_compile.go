@@ -58,6 +58,18 @@ func (b *exprBuilder) intern(e expr, name string, args ...any) expr {
 		fmt.Fprintf(&k, " %d", a.slot())
 		h.fail = h.fail || a.canFail()
 		h.big = h.big || a.wide()
+		if c, ok := a.(*columnExpr); ok {
+			h.reads(c)
+			continue
+		}
+		below := a.(interface{ head() *base }).head()
+		h.many = h.many || below.many
+		if below.only != nil {
+			h.reads(below.only)
+		}
+	}
+	if h.many {
+		h.only = nil
 	}
 	if old, ok := b.byKey[k.String()]; ok {
 		return old
@@ -72,6 +84,11 @@ func (b *exprBuilder) intern(e expr, name string, args ...any) expr {
 }
 
 func (b *base) head() *base { return b }
+
+func (b *base) reads(c *columnExpr) {
+	b.many = b.many || b.only != nil && b.only != c
+	b.only = c
+}
 
 // column makes the expression of a source's column.
 func (b *exprBuilder) column(field int, t *schema.Type) expr {

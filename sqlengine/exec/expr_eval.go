@@ -40,6 +40,8 @@ type expr interface {
 	canFail() bool
 	// wide reports whether a decimal in it may outgrow 128 bits.
 	wide() bool
+	// lone is the only column that it reads; nil where there are none or more.
+	lone() *columnExpr
 	// run computes the dense vector of the frame's rows.
 	run(ev *evaluator, s *slot) (*column.Vector, error)
 }
@@ -52,6 +54,9 @@ type base struct {
 	in   []expr
 	fail bool
 	big  bool
+	// only is the result of lone, many says that more than one column is read.
+	only *columnExpr
+	many bool
 }
 
 func (b *base) slot() int         { return b.id }
@@ -60,6 +65,7 @@ func (b *base) typ() *schema.Type { return b.t }
 func (b *base) args() []expr      { return b.in }
 func (b *base) canFail() bool     { return b.fail }
 func (b *base) wide() bool        { return b.big }
+func (b *base) lone() *columnExpr { return b.only }
 
 // frame is the rows that expressions are evaluated on.
 type frame struct {
@@ -84,9 +90,14 @@ type slot struct {
 	valid []uint64
 	// view is a vector that shares memory with others.
 	view column.Vector
-	// mag caches the magnitude of out, of epoch magEpoch.
+	// mag is a magnitude of out in epoch magEpoch; tight where it was taken from the values.
 	mag      uint64
 	magEpoch uint64
+	tight    bool
+	// lift holds what was computed for a dictionary, dictMag the magnitude of dictionary magDict.
+	lift    *lifted
+	magDict *column.Vector
+	dictMag uint64
 	// sub evaluates parts of the rows.
 	sub    *evaluator
 	subSel []uint16
@@ -114,7 +125,10 @@ func (ev *evaluator) eval(e expr) (*column.Vector, error) {
 	if s.epoch == ev.epoch && s.out != nil {
 		return s.out, nil
 	}
-	v, err := e.run(ev, s)
+	v, err := ev.overDictionary(e, s)
+	if v == nil && err == nil {
+		v, err = e.run(ev, s)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -127,8 +127,11 @@ func (t *groupTable) assignCodes(ev *evaluator, gids []uint32) bool {
 		t.cache = sized(t.cache, size)
 		clear(t.cache)
 	}
-	// gids first hold the combined codes.
 	sel := ev.frame.sel
+	if t.assignTwo(ev, gids) {
+		return true
+	}
+	// gids first hold the combined codes.
 	for j, k := range t.keys {
 		v := ev.frame.cols[k.(*columnExpr).pos]
 		card := uint32(v.Dict.N + 1)
@@ -179,6 +182,40 @@ func (t *groupTable) assignCodes(ev *evaluator, gids []uint32) bool {
 		gids[i] = g - 1
 	}
 	return true
+}
+
+// assignTwo is assignCodes for one or two keys without nulls, where the dictionaries are known.
+func (t *groupTable) assignTwo(ev *evaluator, gids []uint32) bool {
+	if len(t.keys) > 2 {
+		return false
+	}
+	first := ev.frame.cols[t.keys[0].(*columnExpr).pos]
+	last := first
+	card := uint32(0) // the first code does not count twice
+	if len(t.keys) == 2 {
+		last = ev.frame.cols[t.keys[1].(*columnExpr).pos]
+		card = uint32(last.Dict.N + 1)
+	}
+	if first.Valid != nil || last.Valid != nil {
+		return false
+	}
+	cache, a, b := t.cache, first.Codes, last.Codes
+	miss := uint32(1)
+	if sel := ev.frame.sel; sel != nil {
+		for k, i := range sel {
+			g := cache[a[i]*card+b[i]]
+			miss &= min(g, 1)
+			gids[k] = g - 1
+		}
+	} else {
+		a, b = a[:len(gids)], b[:len(gids)]
+		for i, c := range a {
+			g := cache[c*card+b[i]]
+			miss &= min(g, 1)
+			gids[i] = g - 1
+		}
+	}
+	return miss == 1
 }
 
 // addCoded finds the group of row i of the frame by its values.
