@@ -221,10 +221,9 @@ func (a *Aggregate) Type() sql.Type {
 				p += avgExtraScale
 				s = avgScale(s)
 			}
-			if a.child.Type().Equals(gms.InternalDecimalType) { // of no fixed scale
-				return gms.InternalDecimalType
-			}
-			return gms.MustCreateColumnDecimalType(uint8(min(p, types.MaxDecimalPrecision)), uint8(min(s, types.MaxDecimalScale)))
+			// Not a column type, whose cells are printed with the type's scale: go-mysql-server declares too small a scale
+			// for unions of literals. A value prints with its own.
+			return gms.MustCreateDecimalType(uint8(min(p, types.MaxDecimalPrecision)), uint8(min(s, types.MaxDecimalScale)))
 		}
 	}
 	return gms.Float64

@@ -3,6 +3,7 @@ package planner
 import (
 	stdjson "encoding/json"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -11,7 +12,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function/json"
 	gms "github.com/dolthub/go-mysql-server/sql/types"
-	"github.com/dolthub/vitess/go/sqltypes"
 	"github.com/shopspring/decimal"
 
 	"github.com/tributarydb/tributary/sqlengine/errmap"
@@ -31,7 +31,7 @@ func newCast(c *expression.Convert) sql.Expression {
 	switch {
 	case to == gms.Int64 && from == kindText,
 		gms.IsDecimal(to) && !to.Equals(gms.InternalDecimalType) && (from == kindInteger || from == kindDecimal || from == kindText),
-		gms.IsTextOnly(to) && (from == kindDouble || from == kindTimeOfDay || isDate),
+		gms.IsTextOnly(to) && (from == kindDouble || from == kindTimeOfDay || isDate || from == kindText && castLength(c) >= 0),
 		gms.IsDateType(to) && from == kindInteger:
 		return &Cast{Convert: c, from: from}
 	}
@@ -65,7 +65,7 @@ func (c *Cast) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 			return clampDecimal(ctx, d, to.(sql.DecimalType)), nil
 		}
 	case gms.IsTextOnly(to):
-		return cutText(castText(v, gms.IsDateType(c.Child.Type())), to), nil
+		return cutText(castText(v, gms.IsDateType(c.Child.Type())), castLength(c.Convert)), nil
 	case gms.IsDateType(to):
 		if i, ok := asInt64(v); ok {
 			t, ok := numberMoment(i)
@@ -140,14 +140,23 @@ func castText(v any, date bool) string {
 	return valueText(v)
 }
 
-// cutText cuts a text to the length of CHAR(n).
-func cutText(s string, t sql.Type) string {
-	st, ok := t.(sql.StringType)
-	if !ok || st.Type() == sqltypes.Text {
-		return s
+// castLength is the n of CAST(… AS CHAR(n)), -1 for none; go-mysql-server tells it in the expression's text only.
+func castLength(c *expression.Convert) int {
+	s := strings.TrimSuffix(c.String(), "))")
+	i := strings.LastIndex(s, "char(")
+	if i < 0 || len(s)+2 != len(c.String()) {
+		return -1
 	}
-	n := st.MaxCharacterLength()
-	if int64(utf8.RuneCountInString(s)) <= n {
+	n, err := strconv.Atoi(s[i+len("char("):])
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// cutText cuts a text to n characters; n < 0 leaves it.
+func cutText(s string, n int) string {
+	if n < 0 || utf8.RuneCountInString(s) <= n {
 		return s
 	}
 	return string([]rune(s)[:n])

@@ -170,7 +170,7 @@ func extremeType(args []sql.Expression) sql.Type {
 	case len(kinds) == 0:
 		return gms.Int64
 	case only(kindDecimal):
-		return gms.MustCreateColumnDecimalType(uint8(min(digits+scale, types.MaxDecimalPrecision)), uint8(min(scale, types.MaxDecimalScale)))
+		return gms.MustCreateDecimalType(uint8(min(digits+scale, types.MaxDecimalPrecision)), uint8(min(scale, types.MaxDecimalScale)))
 	case only(kindDouble), len(kinds) == 2 && kinds[kindDouble] && kinds[kindDecimal]:
 		return gms.Float64
 	case only(kindMoment):
@@ -192,7 +192,11 @@ func extremeType(args []sql.Expression) sql.Type {
 // extreme finds the greatest (want 1) or least (want -1) argument as the type of the result compares them.
 func extreme(ctx *sql.Context, a []any, want int) (any, error) {
 	class := classInteger
+	places := int64(0)
 	for _, v := range a {
+		if d, ok := v.(decimal.Decimal); ok {
+			places = max(places, int64(-d.Exponent()))
+		}
 		c := classOfValue(v)
 		if c != class {
 			class = widerClass(class, c)
@@ -216,7 +220,7 @@ func extreme(ctx *sql.Context, a []any, want int) (any, error) {
 		return valueText(best), nil
 	case classExact:
 		d, _ := toDecimal(best)
-		return d, nil
+		return rescale(d, places), nil
 	case classDouble:
 		f, _ := toDouble(best)
 		return f, nil
@@ -266,13 +270,13 @@ func roundType(args []sql.Expression) sql.Type {
 		scale = int(d.Scale())
 		if l, ok := args[1].(*expression.Literal); ok {
 			if n, ok := asInt64(l.Value()); ok {
-				scale = int(min(max(n, 0), int64(scale)))
+				scale = int(min(max(n, 0), types.MaxDecimalScale))
 			}
 		}
 	}
 	// Rounding up may need one more digit before the point.
 	p := min(int(d.Precision())-int(d.Scale())+scale+1, types.MaxDecimalPrecision)
-	return gms.MustCreateColumnDecimalType(uint8(p), uint8(scale))
+	return gms.MustCreateDecimalType(uint8(p), uint8(scale))
 }
 
 // round is ROUND(x[, d]): decimals half away from zero, doubles as the multiplied double rounds.
@@ -283,7 +287,7 @@ func round(ctx *sql.Context, a []any) (any, error) {
 	}
 	switch v := a[0].(type) {
 	case decimal.Decimal:
-		return v.Round(int32(places)), nil
+		return rescale(v.Round(int32(places)), max(places, 0)), nil
 	case float64, float32, string, []byte:
 		f := doubleValue(ctx, v)
 		pow := math.Pow(10, math.Abs(float64(places)))
@@ -302,6 +306,14 @@ func round(ctx *sql.Context, a []any) (any, error) {
 		return d.Round(int32(min(places, 0))).IntPart(), nil
 	}
 	return decimal.NewFromInt(valueInt(ctx, a[0])).Round(int32(min(places, 0))).IntPart(), nil
+}
+
+// rescale gives a decimal the number of digits behind the point, at least.
+func rescale(d decimal.Decimal, places int64) decimal.Decimal {
+	if int64(-d.Exponent()) >= places {
+		return d
+	}
+	return decimal.NewFromBigInt(d.Shift(int32(places)).BigInt(), int32(-places))
 }
 
 func truncateType(args []sql.Expression) sql.Type {

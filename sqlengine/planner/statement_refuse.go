@@ -62,6 +62,11 @@ func (p *parser) refuse(s sqlparser.Statement) error {
 		return nil
 	}
 	balanceUnions(s)
+	if set, ok := s.(*sqlparser.Set); ok {
+		if err := knownVariables(set); err != nil {
+			return err
+		}
+	}
 	if writesFile(s) {
 		return errmap.New(1290, "HY000", "The MySQL server is running with the --secure-file-priv option so it cannot execute this statement")
 	}
@@ -75,6 +80,23 @@ func (p *parser) refuse(s sqlparser.Statement) error {
 	}
 	return errs.Unsupportedf("This version of Tributary doesn't yet support '%s'", what)
 }
+
+// knownVariables refuses SET of a name that is no variable, which the binder would look for among columns.
+func knownVariables(s *sqlparser.Set) error {
+	for _, e := range s.Exprs {
+		name := strings.ToLower(e.Name.Name.String())
+		if e.Scope == sqlparser.SetScope_User || strings.HasPrefix(name, "@") || setWords[name] {
+			continue
+		}
+		if _, _, ok := sql.SystemVariables.GetGlobal(name); !ok {
+			return sql.ErrUnknownSystemVariable.New(e.Name.Name.String())
+		}
+	}
+	return nil
+}
+
+// setWords are what SET may name besides variables.
+var setWords = map[string]bool{"names": true, "charset": true, "character set": true, sqlparser.TransactionStr: true}
 
 // writes names a statement that changes tables, databases or accounts; "" for others.
 func writes(s sqlparser.Statement) string {
