@@ -80,6 +80,10 @@ func defineColumns(ctx *sql.Context, sch sql.Schema, cols []*schema.Type, origin
 			// Truth values and literals are BIGINT in MySQL. As TINYINT(1) drivers would take them for booleans.
 			d.typ = typeLongLong
 		}
+		if d.orgTable != "" && d.flags&flagNum != 0 {
+			// Numbers are marked binary as expressions, not as columns of tables. Connector/J takes a TINYINT(1) for bytes otherwise.
+			d.flags &^= flagBinary
+		}
 		if !c.Nullable {
 			d.flags |= flagNotNull
 		}
@@ -98,7 +102,7 @@ func defineColumns(ctx *sql.Context, sch sql.Schema, cols []*schema.Type, origin
 func keyFlags(c *sql.Column) uint16 {
 	var f uint16
 	if c.PrimaryKey {
-		f |= flagPriKey
+		f |= flagPriKey | flagPartKey
 	}
 	if c.AutoIncrement {
 		f |= flagAutoIncrement
@@ -246,9 +250,9 @@ func (d *columnDef) setText(ctx *sql.Context, t sql.Type, cs resultCharset) {
 			return
 		}
 		d.charset = cs.id
-		if st.Collation()&0xffff != 0 && !isBinaryCollation(st.Collation()) {
-			d.flags &^= flagBinary
-		}
+		// MySQL marks texts with a collation of code points (_bin) as binary. They are not marked here, as no other text
+		// is: mysql-connector-python and sqlx give such columns to programs as bytes.
+		d.flags &^= flagBinary
 		if gms.IsTextBlob(t) {
 			d.length = clipLength(st.MaxByteLength())
 			return
@@ -259,11 +263,6 @@ func (d *columnDef) setText(ctx *sql.Context, t sql.Type, cs resultCharset) {
 	d.charset = cs.id
 	d.flags &^= flagBinary
 	d.length = t.MaxTextResponseByteLength(ctx)
-}
-
-func isBinaryCollation(c sql.CollationID) bool {
-	name := c.Name()
-	return len(name) > 4 && name[len(name)-4:] == "_bin"
 }
 
 func clipLength(n int64) uint32 {
@@ -282,7 +281,7 @@ func (d *columnDef) append(dst []byte, defaults bool) []byte {
 	dst = binary.LittleEndian.AppendUint16(dst, d.charset)
 	dst = binary.LittleEndian.AppendUint32(dst, d.length)
 	dst = append(dst, d.typ)
-	dst = binary.LittleEndian.AppendUint16(dst, d.flags)
+	dst = binary.LittleEndian.AppendUint16(dst, d.flags&^flagNum) // clients derive it from the type
 	dst = append(dst, d.decimals, 0, 0)
 	if defaults {
 		dst = append(dst, cellNull)

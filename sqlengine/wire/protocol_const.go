@@ -128,6 +128,7 @@ const (
 	flagAutoIncrement = 1 << 9
 	flagTimestamp     = 1 << 10
 	flagSet           = 1 << 11
+	flagPartKey       = 1 << 14
 	flagNum           = 1 << 15
 )
 

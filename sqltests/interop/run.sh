@@ -128,6 +128,12 @@ run_python() {
   client "PyMySQL" "$venv/bin/python" "$here/clients/pymysql_tour.py" "${at[@]}"
   client "mysql-connector-python" "$venv/bin/python" "$here/clients/connector_tour.py" "${at[@]}"
   client "mysql-connector-python prepared" "$venv/bin/python" "$here/clients/connector_tour.py" "${at[@]}" prepared
+  if ! "$venv/bin/python" -c 'import _mysql_connector' 2>/dev/null; then
+    skip "mysql-connector-python C" "the C extension does not load here"
+    return
+  fi
+  client "mysql-connector-python C" "$venv/bin/python" "$here/clients/connector_tour.py" "${at[@]}" c
+  client "mysql-connector-python C prepared" "$venv/bin/python" "$here/clients/connector_tour.py" "${at[@]}" prepared c
 }
 
 # Connector/J

@@ -1,4 +1,7 @@
-"""The tour with mysql-connector-python: connector_tour.py HOST PORT USER TOUR [prepared], password in TOUR_PASSWORD."""
+"""The tour with mysql-connector-python: connector_tour.py HOST PORT USER TOUR [prepared] [c], password in TOUR_PASSWORD.
+
+c takes the C extension instead of the pure Python driver.
+"""
 
 import os
 import sys
@@ -8,8 +11,9 @@ import mysql.connector
 import tour_print
 
 host, port, user, tour = sys.argv[1:5]
-prepared = sys.argv[5:] == ["prepared"]
-connection = mysql.connector.connect(host=host, port=int(port), user=user, password=os.environ["TOUR_PASSWORD"], database="default", use_pure=True)
+prepared = "prepared" in sys.argv[5:]
+pure = "c" not in sys.argv[5:]
+connection = mysql.connector.connect(host=host, port=int(port), user=user, password=os.environ["TOUR_PASSWORD"], database="default", use_pure=pure)
 
 
 def execute(sql):
