@@ -130,25 +130,26 @@ func (a *aggregate) merge(ctx context.Context, tables []*aggregateTable) (batchI
 	// Each goroutine merges the groups of a range of hashes.
 	n := len(tables)
 	out := make([]*aggregateTable, n)
-	errors := make([]error, n)
+	work := func(p int) (err error) {
+		defer errs.Recover(&err, "grouping rows")
+		out[p] = newAggregateTable(&a.spec)
+		for _, t := range tables {
+			if err := check(ctx); err != nil {
+				return err
+			}
+			if err := out[p].merge(t, func(h uint64) bool { return int(h>>40)%n == p }); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	failed := make([]error, n)
 	var wg sync.WaitGroup
 	for p := range n {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			out[p] = newAggregateTable(&a.spec)
-			for _, t := range tables {
-				if errors[p] = check(ctx); errors[p] != nil {
-					return
-				}
-				if errors[p] = out[p].merge(t, func(h uint64) bool { return int(h>>40)%n == p }); errors[p] != nil {
-					return
-				}
-			}
-		}()
+		wg.Go(func() { failed[p] = work(p) })
 	}
 	wg.Wait()
-	if err := firstCause(errors); err != nil {
+	if err := firstCause(failed); err != nil {
 		return nil, err
 	}
 	return &tableIter{tables: out, need: a.need}, nil

@@ -10,8 +10,12 @@ import (
 	"github.com/tributarydb/tributary/storage/relation"
 )
 
-// streamAhead is the number of batches that a morsel may be ahead of the consumer.
-const streamAhead = 8
+// streamAhead is the number of batches that a morsel may be ahead of the
+// consumer, streamBytes about how much memory they may have together.
+const (
+	streamAhead = 8
+	streamBytes = 16 << 20
+)
 
 // batchIter yields batches, each valid until the next call.
 type batchIter interface {
@@ -163,6 +167,7 @@ type streamIter struct {
 	idle int
 }
 
+// streamed is a batch or an error; with neither it takes the place of batches that are bigger than others.
 type streamed struct {
 	batch *column.Batch
 	err   error
@@ -182,7 +187,14 @@ func (s *streamIter) next(ctx context.Context) (*column.Batch, error) {
 		select {
 		case r, ok := <-s.running[0]:
 			if !ok {
+				// A morsel that was stopped has no end of its own.
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
 				s.running = s.running[1:]
+				continue
+			}
+			if r.batch == nil && r.err == nil {
 				continue
 			}
 			return r.batch, r.err
@@ -297,7 +309,16 @@ func (s *streamIter) work(m relation.Morsel, out chan<- streamed) {
 		if err != nil {
 			return err
 		}
-		return send(streamed{batch: ownBatch(o)})
+		own := ownBatch(o)
+		if err := send(streamed{batch: own}); err != nil {
+			return err
+		}
+		for range min(own.Size()/(streamBytes/streamAhead), streamAhead-1) {
+			if err := send(streamed{}); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		_ = send(streamed{err: err})

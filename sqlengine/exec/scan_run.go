@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/tributarydb/tributary/storage/column"
+	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/relation"
 )
 
@@ -103,6 +104,7 @@ func (q *morselQueue) stop() {
 
 // readAll gives every batch of a morsel to f.
 func readAll(ctx context.Context, m relation.Morsel, f func(*column.Batch) error) (err error) {
+	defer errs.Recover(&err, "scanning a table")
 	r, err := m.Open(ctx)
 	if err != nil {
 		return err
@@ -145,32 +147,31 @@ func scanParallel(ctx context.Context, ms []relation.Morsel, n int, sink func(i 
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	errs := make([]error, n)
+	work := func(i int) (err error) {
+		defer errs.Recover(&err, "scanning a table")
+		f := sink(i)
+		for {
+			m, err := q.next(ctx, true)
+			if m == nil || err != nil {
+				return err
+			}
+			if err := readAll(ctx, m, f); err != nil {
+				return err
+			}
+		}
+	}
+	failed := make([]error, n)
 	var wg sync.WaitGroup
 	for i := range n {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			f := sink(i)
-			for {
-				m, err := q.next(ctx, true)
-				if m == nil && err == nil {
-					return
-				}
-				if err == nil {
-					err = readAll(ctx, m, f)
-				}
-				if err != nil {
-					errs[i] = err
-					cancel()
-					q.stop()
-					return
-				}
+		wg.Go(func() {
+			if failed[i] = work(i); failed[i] != nil {
+				cancel()
+				q.stop()
 			}
-		}()
+		})
 	}
 	wg.Wait()
-	return firstCause(errs)
+	return firstCause(failed)
 }
 
 // firstCause prefers an error to those that only say that another worker stopped the query.

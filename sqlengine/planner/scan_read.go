@@ -16,8 +16,12 @@ import (
 	"github.com/tributarydb/tributary/storage/schema"
 )
 
-// readAhead is the number of batches that a morsel may be read ahead of its consumer.
-const readAhead = 16
+// readAhead is the number of batches that a morsel may be read ahead of its
+// consumer, readAheadBytes about how much memory they may have together.
+const (
+	readAhead      = 16
+	readAheadBytes = 16 << 20
+)
 
 // scan reads the morsels of a plan in their order. One morsel is read by the
 // caller; of several, some are read ahead by goroutines that end with Close or the context.
@@ -37,6 +41,7 @@ type scan struct {
 }
 
 // scanned is a batch or the error that ended its morsel; io.EOF is told by closing the queue.
+// With neither it takes the place of batches that are bigger than others.
 type scanned struct {
 	batch *column.Batch
 	err   error
@@ -66,7 +71,7 @@ func (s *scan) Next(ctx context.Context) (*column.Batch, error) {
 				continue
 			case r.err != nil:
 				return nil, r.err
-			case r.batch.Rows() > 0:
+			case r.batch != nil:
 				return r.batch, nil
 			}
 		case <-ctx.Done():
@@ -126,7 +131,14 @@ func readMorsel(ctx context.Context, m relation.Morsel, out chan<- scanned, done
 			return false
 		}
 	}
-	if err := sendMorsel(ctx, m, func(b *column.Batch) bool { return send(scanned{batch: copyBatch(b)}) }); err != nil {
+	if err := sendMorsel(ctx, m, func(b *column.Batch) bool {
+		c := copyBatch(b)
+		ok := send(scanned{batch: c})
+		for more := min(c.Size()/(readAheadBytes/readAhead), readAhead-1); ok && more > 0; more-- {
+			ok = send(scanned{})
+		}
+		return ok
+	}); err != nil {
 		send(scanned{err: err})
 	}
 }
