@@ -27,7 +27,7 @@ func (a *aggregate) run(ctx context.Context, o *Executor) (batchIter, error) {
 	}
 	n := workersFor(plan.Morsels)
 	tables := make([]*aggregateTable, n)
-	account := &accountant{limit: o.memory}
+	account := &accountant{limit: o.memory, what: "the groups of a query"}
 	err = scanParallel(ctx, plan.Morsels, n, func(i int) func(*column.Batch) error {
 		tables[i] = newAggregateTable(&a.spec)
 		return a.consumer(newPipeWorker(a.in), tables[i], account)
@@ -64,7 +64,7 @@ func (a *aggregate) runOver(ctx context.Context, o *Executor) (batchIter, error)
 	}
 	defer in.close()
 	t := newAggregateTable(&a.spec)
-	f := a.consumer(newPipeWorker(a.in), t, &accountant{limit: o.memory})
+	f := a.consumer(newPipeWorker(a.in), t, &accountant{limit: o.memory, what: "the groups of a query"})
 	for {
 		if err := check(ctx); err != nil {
 			return nil, err
@@ -186,6 +186,7 @@ func (t *tableIter) close() error {
 type accountant struct {
 	used  atomic.Int64
 	limit int64
+	what  string
 }
 
 func (m *accountant) add(n int64) error {
@@ -193,7 +194,7 @@ func (m *accountant) add(n int64) error {
 		return nil
 	}
 	if m.used.Add(n) > m.limit {
-		return errs.Limitf("the groups of a query need more than %d MiB of memory; filter more, or group by fewer values", m.limit>>20)
+		return errs.Limitf("%s need more than %d MiB of memory; filter more", m.what, m.limit>>20)
 	}
 	return nil
 }

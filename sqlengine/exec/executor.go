@@ -133,7 +133,7 @@ func sameNode(a, b sql.Node) bool {
 // translate makes a node of ours of n and everything below; nil where that is not possible or brings nothing.
 func (x *Executor) translate(ctx *sql.Context, n sql.Node) (out sql.Node) {
 	switch n.(type) {
-	case *plan.Filter, *plan.Having, *plan.Project, *plan.GroupBy, *plan.Distinct, *plan.Limit:
+	case *plan.Filter, *plan.Having, *plan.Project, *plan.GroupBy, *plan.Distinct, *plan.Limit, *plan.Sort, *plan.TopN:
 	default:
 		if _, ok := planner.CountPlan(n); !ok {
 			return nil
@@ -167,7 +167,7 @@ func (x *Executor) translate(ctx *sql.Context, n sql.Node) (out sql.Node) {
 
 // plain reports whether the pipe is a scan of columns, which the planner streams itself.
 func (p *pipe) plain() bool {
-	if p.agg != nil || len(p.filters) > 0 {
+	if p.agg != nil || len(p.filters) > 0 || len(p.order) > 0 {
 		return false
 	}
 	for _, e := range p.outs {

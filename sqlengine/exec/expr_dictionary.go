@@ -70,6 +70,12 @@ func (ev *evaluator) over(e expr, c *columnExpr, v *column.Vector, columns int) 
 
 func (l *lifted) compute(e expr, c *columnExpr, d *column.Vector, columns int) {
 	v, err := l.sub.over(e, c, d, columns)
+	if err == nil && v.Kind == column.KindBytes {
+		// Given out as a dictionary, which must never change.
+		b := column.NewBuilder(column.KindBytes)
+		b.AppendRange(v, 0, v.N)
+		v = b.Finish()
+	}
 	l.dict, l.vals, l.failed = d, v, err != nil
 	if !l.failed && v.Kind == column.KindInt64 {
 		l.mag = magnitude(v.I64[:v.N])

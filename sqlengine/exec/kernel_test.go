@@ -153,6 +153,9 @@ func TestParallel(t *testing.T) {
 	for _, q := range []string{
 		"SELECT c, s, COUNT(*), SUM(d), AVG(e), MIN(dt), COUNT(DISTINCT i) FROM r GROUP BY c, s",
 		"SELECT COUNT(*), SUM(l), MAX(s) FROM r WHERE i > 0",
+		"SELECT id, l, s FROM r ORDER BY l, id LIMIT 1000",
+		"SELECT id, w, dt FROM r WHERE i > 0 ORDER BY dt DESC, s, w, id LIMIT 100 OFFSET 500",
+		"SELECT id, g FROM r ORDER BY g, id",
 		"SELECT id, i + 1 FROM r WHERE i > 15",
 		"SELECT COUNT(*), SUM(q.n) FROM (SELECT id, s, COUNT(*) n FROM r GROUP BY id, s) q",
 	} {

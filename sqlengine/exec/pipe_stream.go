@@ -14,7 +14,7 @@ import (
 // consumer, streamBytes about how much memory they may have together.
 const (
 	streamAhead = 8
-	streamBytes = 16 << 20
+	streamBytes = 8 << 20
 )
 
 // batchIter yields batches, each valid until the next call.
@@ -28,23 +28,12 @@ func (p *pipe) open(ctx context.Context, o *Executor) (batchIter, error) {
 	if p.limit == 0 {
 		return &listIter{}, nil
 	}
-	var it batchIter
-	if p.agg != nil {
-		batches, err := p.agg.run(ctx, o)
-		if err != nil {
-			return nil, err
-		}
-		it = &groupIter{w: newPipeWorker(p), in: batches}
-	} else {
-		plan, err := p.table.Relation().Plan(ctx, p.request())
-		if err != nil {
-			return nil, err
-		}
-		s := &streamIter{pipe: p, morsels: plan.Morsels}
-		if workersFor(plan.Morsels) == 1 {
-			s.serial = newPipeWorker(p)
-		}
-		it = s
+	if len(p.order) > 0 {
+		return p.openSorted(ctx, o)
+	}
+	it, err := p.openRows(ctx, o)
+	if err != nil {
+		return nil, err
 	}
 	if p.limit >= 0 || p.offset > 0 {
 		it = &cutIter{in: it, skip: p.offset, left: p.limit}
@@ -52,9 +41,29 @@ func (p *pipe) open(ctx context.Context, o *Executor) (batchIter, error) {
 	return it, nil
 }
 
+// openRows starts a pipe without its order and limit.
+func (p *pipe) openRows(ctx context.Context, o *Executor) (batchIter, error) {
+	if p.agg != nil {
+		batches, err := p.agg.run(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return &groupIter{w: newPipeWorker(p), in: batches}, nil
+	}
+	plan, err := p.table.Relation().Plan(ctx, p.request())
+	if err != nil {
+		return nil, err
+	}
+	s := &streamIter{pipe: p, morsels: plan.Morsels}
+	if workersFor(plan.Morsels) == 1 {
+		s.serial = newPipeWorker(p)
+	}
+	return s, nil
+}
+
 func (p *pipe) request() relation.Request {
 	r := p.table.Request(p.fields)
-	if len(p.filters) > 0 || p.limit < 0 {
+	if len(p.filters) > 0 || len(p.order) > 0 || p.limit < 0 {
 		r.Limit = 0
 	}
 	return r
@@ -80,28 +89,35 @@ type groupIter struct {
 	in batchIter
 }
 
-func (g *groupIter) next(ctx context.Context) (*column.Batch, error) {
-	for {
-		if err := check(ctx); err != nil {
-			return nil, err
-		}
-		b, err := g.in.next(ctx)
-		if err != nil {
-			return nil, err
-		}
-		in := *b
-		in.Cols = make([]*column.Vector, len(g.w.pipe.fields))
-		for i, f := range g.w.pipe.fields {
-			in.Cols[i] = b.Cols[f]
-		}
-		ok, err := g.w.load(&in)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			return g.w.output()
-		}
+func (g *groupIter) next(ctx context.Context) (out *column.Batch, err error) {
+	for out == nil && err == nil {
+		err = g.step(ctx, func(w *pipeWorker) error {
+			out, err = w.output()
+			return err
+		})
 	}
+	return out, err
+}
+
+// step loads the next groups; f is called where rows are left.
+func (g *groupIter) step(ctx context.Context, f func(*pipeWorker) error) error {
+	if err := check(ctx); err != nil {
+		return err
+	}
+	b, err := g.in.next(ctx)
+	if err != nil {
+		return err
+	}
+	in := *b
+	in.Cols = make([]*column.Vector, len(g.w.pipe.fields))
+	for i, f := range g.w.pipe.fields {
+		in.Cols[i] = b.Cols[f]
+	}
+	ok, err := g.w.load(&in)
+	if err != nil || !ok {
+		return err
+	}
+	return f(g.w)
 }
 
 func (g *groupIter) close() error { return g.in.close() }

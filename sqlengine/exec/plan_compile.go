@@ -41,6 +41,8 @@ type pipe struct {
 	filters []filter
 	outs    []expr
 	cols    []outColumn
+	// order sorts the rows; ordered by nothing where it is empty.
+	order []sortKey
 	// offset rows are skipped, then at most limit are given; limit < 0 = all.
 	offset, limit int64
 	// fields are the source's columns that are read, in the order of frames.
@@ -81,6 +83,10 @@ func (c *compiler) compile(n sql.Node) *pipe {
 		return c.distinct(n)
 	case *plan.Limit:
 		return c.limit(n)
+	case *plan.Sort:
+		return c.sort(n.Child, n.SortFields)
+	case *plan.TopN:
+		return c.topN(n)
 	}
 	if g, ok := planner.CountPlan(n); ok {
 		return c.groupBy(g)
@@ -160,7 +166,7 @@ func (c *compiler) derived(n *plan.SubqueryAlias) *pipe {
 
 func (c *compiler) filter(child sql.Node, cond sql.Expression) *pipe {
 	p := c.compile(child)
-	if p == nil || p.limit >= 0 || p.offset > 0 {
+	if p == nil || !p.asSet() {
 		return nil
 	}
 	for _, e := range expression.SplitConjunction(cond) {
@@ -243,10 +249,64 @@ func (c *compiler) limit(n *plan.Limit) *pipe {
 		child = o.Child
 	}
 	p := c.compile(child)
-	if p == nil || p.limit >= 0 || p.offset > 0 {
+	if p == nil {
 		return nil
 	}
-	p.limit, p.offset = limit, offset
+	p.cut(offset, limit)
+	return p
+}
+
+// cut applies an offset and a limit above those that the pipe has.
+func (p *pipe) cut(offset, limit int64) {
+	if p.limit >= 0 {
+		limit = min(limit, max(p.limit-offset, 0))
+	}
+	p.offset, p.limit = p.offset+offset, limit
+}
+
+// asSet forgets the order of the rows, for operators to which it means nothing; false where it decides which rows there are.
+func (p *pipe) asSet() bool {
+	if p.limit >= 0 || p.offset > 0 {
+		return false
+	}
+	p.order = nil
+	return true
+}
+
+func (c *compiler) topN(n *plan.TopN) *pipe {
+	v, ok := planner.ConstantValue(c.ctx, n.Limit)
+	if !ok || n.CalcFoundRows {
+		return nil
+	}
+	limit, ok := integerOf(v)
+	if !ok || limit < 0 {
+		return nil
+	}
+	p := c.sort(n.Child, n.Fields)
+	if p != nil {
+		p.cut(0, limit)
+	}
+	return p
+}
+
+func (c *compiler) sort(child sql.Node, fields sql.SortFields) *pipe {
+	p := c.compile(child)
+	if p == nil || !p.asSet() {
+		return nil
+	}
+	for _, f := range fields {
+		x, ok := p.build.compile(f.Column)
+		if !ok || x.kind() == classOpaque || isNullConst(x) {
+			return nil
+		}
+		if x.kind() == classBytes && isText(x) && !planner.ComparedAsBytes(c.ctx, f.Column, f.Column) {
+			return nil
+		}
+		if f.NullOrdering != sql.NullsFirst {
+			return nil
+		}
+		p.order = append(p.order, sortKey{x: x, desc: f.Order == sql.Descending})
+	}
 	return p
 }
 
@@ -282,14 +342,14 @@ func (c *compiler) above(a *aggregate) *pipe {
 
 func (c *compiler) distinct(n *plan.Distinct) *pipe {
 	in := c.compile(n.Child)
-	if in == nil || in.limit >= 0 || in.offset > 0 {
+	if in == nil || !in.asSet() {
 		return nil
 	}
 	a := &aggregate{in: in}
 	cols := in.cols
 	place := make([]int, len(in.outs))
 	for i, e := range in.outs {
-		k, ok := a.key(e)
+		k, ok := a.key(e, false)
 		if !ok {
 			return nil
 		}
@@ -310,8 +370,8 @@ func (p *pipe) reorder(place []int, cols []outColumn) *pipe {
 	return p
 }
 
-// key adds a grouping key, or finds it.
-func (a *aggregate) key(e expr) (int, bool) {
+// key adds a grouping key, or finds it. Texts must be equal by their bytes: columns are, others where binary says so.
+func (a *aggregate) key(e expr, binary bool) (int, bool) {
 	for i, k := range a.spec.keys {
 		if k == e {
 			return i, true
@@ -320,13 +380,16 @@ func (a *aggregate) key(e expr) (int, bool) {
 	if e.kind() == classOpaque || isNullConst(e) {
 		return 0, false
 	}
+	if _, bare := e.(*columnExpr); e.kind() == classBytes && !bare && !binary {
+		return 0, false
+	}
 	a.spec.keys = append(a.spec.keys, e)
 	return len(a.spec.keys) - 1, true
 }
 
 func (c *compiler) groupBy(n *plan.GroupBy) *pipe {
 	in := c.compile(n.Child)
-	if in == nil || in.limit >= 0 || in.offset > 0 {
+	if in == nil || !in.asSet() {
 		return nil
 	}
 	a := &aggregate{in: in}
@@ -338,7 +401,7 @@ func (c *compiler) groupBy(n *plan.GroupBy) *pipe {
 		if isConst(x) && !isNullConst(x) {
 			return nil // a position, or a group of all rows
 		}
-		if _, ok := a.key(x); !ok {
+		if _, ok := a.key(x, planner.ComparedAsBytes(c.ctx, e, e)); !ok {
 			return nil
 		}
 	}
@@ -479,7 +542,7 @@ func (a *aggregate) result(ctx *sql.Context, g sql.Aggregation) (int, bool) {
 			return 0, false
 		}
 		x, ok := arg(k[0])
-		if !ok || x.kind() == classOpaque {
+		if !ok || x.kind() == classOpaque || isText(x) && !planner.ComparedAsBytes(ctx, k[0], k[0]) {
 			return 0, false
 		}
 		r.typ, r.slot = bigIntType, a.slot(slotDistinct, x)
@@ -601,6 +664,9 @@ func (p *pipe) roots() []expr {
 			out = append(out, f.cond)
 		}
 	}
+	for _, k := range p.order {
+		out = append(out, k.x)
+	}
 	return append(out, p.outs...)
 }
 
@@ -635,6 +701,9 @@ func (p *pipe) place(reads []expr) {
 		if f.cond != nil {
 			walk(f.cond)
 		}
+	}
+	for _, k := range p.order {
+		walk(k.x)
 	}
 	for _, e := range reads {
 		walk(e)
@@ -714,6 +783,17 @@ func (p *pipe) describe(notes func(*planner.Table, []int) []string) (string, []s
 	for _, f := range p.filters {
 		lines = append(lines, "filter: "+f.text)
 	}
+	if len(p.order) > 0 {
+		var keys []string
+		for _, k := range p.order {
+			name := p.nameOf(k.x)
+			if k.desc {
+				name += " DESC"
+			}
+			keys = append(keys, name)
+		}
+		lines = append(lines, "order by: "+strings.Join(keys, ", "))
+	}
 	if p.limit >= 0 {
 		lines = append(lines, fmt.Sprintf("limit: %d, offset: %d", p.limit, p.offset))
 	}
@@ -740,15 +820,25 @@ func (p *pipe) nameOf(e expr) string {
 	return "expression"
 }
 
-// sqlTypeOf is the type of an output column; old is what the replaced plan says.
+// sqlTypeOf is the type of an output column; old is what the replaced plan says. A column that is passed on keeps its type;
+// go-mysql-server's types of computed ones may differ from MySQL's.
 func sqlTypeOf(e expr, old sql.Type) sql.Type {
-	switch e.kind() {
-	case classDecimal:
-		return types.SQLType(e.typ())
-	case classInt:
-		if isInteger(e) && (e.typ().Root == schema.BigInt || e.typ().Root == schema.Int) && gms.IsInteger(old) {
-			return types.SQLType(e.typ())
-		}
+	keep := false
+	switch {
+	case e.kind() == classOpaque:
+		keep = true
+	case isInteger(e):
+		_, bare := e.(*columnExpr)
+		keep = gms.IsInteger(old) && (bare || e.typ().Root == schema.Boolean)
+	case e.kind() == classFloat:
+		keep = gms.IsFloat(old)
+	case e.kind() == classBytes:
+		keep = gms.IsText(old) || gms.IsBinaryType(old)
+	case e.kind() == classInt:
+		keep = gms.IsTime(old) || gms.IsTimespan(old)
 	}
-	return old
+	if keep {
+		return old
+	}
+	return types.SQLType(e.typ())
 }

@@ -76,7 +76,7 @@ func (q *morselQueue) next(ctx context.Context, split bool) (relation.Morsel, er
 		}
 		q.splitting++
 		q.mu.Unlock()
-		parts, err := s.Split(ctx)
+		parts, err := splitMorsel(ctx, s)
 		q.mu.Lock()
 		q.splitting--
 		q.wake.Broadcast()
@@ -92,6 +92,12 @@ func (q *morselQueue) next(ctx context.Context, split bool) (relation.Morsel, er
 		q.morsels = append(parts[1:len(parts):len(parts)], q.morsels...)
 		return parts[0], nil
 	}
+}
+
+// splitMorsel is Split in a goroutine of ours.
+func splitMorsel(ctx context.Context, s relation.Splitter) (parts []relation.Morsel, err error) {
+	defer errs.Recover(&err, "splitting a scan")
+	return s.Split(ctx)
 }
 
 // stop wakes the waiting workers for the end.
@@ -175,9 +181,9 @@ func scanParallel(ctx context.Context, ms []relation.Morsel, n int, sink func(i 
 }
 
 // firstCause prefers an error to those that only say that another worker stopped the query.
-func firstCause(errs []error) error {
+func firstCause(list []error) error {
 	var first error
-	for _, err := range errs {
+	for _, err := range list {
 		if err == nil {
 			continue
 		}
