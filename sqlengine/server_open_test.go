@@ -19,8 +19,12 @@ import (
 	"github.com/tributarydb/tributary/storage/schema"
 )
 
-// numbers is a catalog with one table, default.n: the numbers 0 … rows-1 and a text.
-type numbers struct{ rows int }
+// numbers is a catalog with one table, default.n: the numbers 0 … rows-1 and a text of pad to pad+4 bytes.
+type numbers struct {
+	rows, pad int
+	// broken makes the reader of row 50000 panic.
+	broken bool
+}
 
 func (numbers) Databases(context.Context) ([]string, error) { return []string{"default"}, nil }
 
@@ -51,14 +55,15 @@ func (numbers) Comment() string      { return "" }
 func (c numbers) Plan(_ context.Context, r relation.Request) (*relation.Plan, error) {
 	p := &relation.Plan{RowCount: -1}
 	for from := 0; from < c.rows; from += 10_000 {
-		p.Morsels = append(p.Morsels, numbersPart{from, min(c.rows, from+10_000), r.Columns})
+		p.Morsels = append(p.Morsels, numbersPart{from, min(c.rows, from+10_000), c.pad, c.broken, r.Columns})
 	}
 	return p, nil
 }
 
 type numbersPart struct {
-	from, to int
-	cols     []int
+	from, to, pad int
+	broken        bool
+	cols          []int
 }
 
 func (m numbersPart) Weight() int64 { return int64(m.to - m.from) }
@@ -70,6 +75,9 @@ func (m *numbersPart) Next(context.Context) (*column.Batch, error) {
 		return nil, io.EOF
 	}
 	n := min(m.to-m.from, column.MaxRows)
+	if m.broken && m.from == 50_000 {
+		panic("a broken reader")
+	}
 	b := &column.Batch{N: n}
 	for _, c := range m.cols {
 		bl := schema.NewBuilder(numbers{}.Fields()[c].Type)
@@ -77,7 +85,7 @@ func (m *numbersPart) Next(context.Context) (*column.Batch, error) {
 			if c == 0 {
 				bl.AppendInt(int64(m.from + k))
 			} else {
-				bl.AppendString(strings.Repeat("x", (m.from+k)%5))
+				bl.AppendString(strings.Repeat("x", m.pad+(m.from+k)%5))
 			}
 		}
 		b.Cols = append(b.Cols, bl.Finish())
@@ -92,7 +100,7 @@ func (m *numbersPart) Close() error { return nil }
 func connect(t *testing.T, o Options, dsn func(*mysql.Config)) *sql.DB {
 	t.Helper()
 	o.Listen = "127.0.0.1:0"
-	if o.Catalog == nil {
+	if o.Catalog == nil && o.Warehouse == "" {
 		o.Catalog = numbers{rows: 25_000}
 	}
 	s, err := Open(t.Context(), o)

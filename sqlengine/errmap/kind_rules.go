@@ -39,7 +39,9 @@ var kindRules = []kindRule{
 	{sql.ErrAmbiguousColumnName, 1052, "23000", ambiguous("field list")},
 	{sql.ErrAmbiguousColumnOrAliasName, 1052, "23000", ambiguous("field list")},
 	{sql.ErrAmbiguousColumnInOrderBy, 1052, "23000", ambiguous("order clause")},
-	{sql.ErrDuplicateAliasOrTable, 1066, "42000", func(_, m string) string { return "Not unique table/alias: '" + strings.Trim(afterColon(m), "'`\"") + "'" }},
+	{sql.ErrDuplicateAliasOrTable, 1066, "42000", func(_, m string) string {
+		return "Not unique table/alias: '" + strings.Trim(afterColon(m), "'`\"") + "'"
+	}},
 	{sql.ErrInvalidRefInView, 1356, "HY000", nil},
 	{sql.ErrUnknownEvent, 1539, "HY000", nil},
 	{sql.ErrEventDoesNotExist, 1539, "HY000", nil},

@@ -20,7 +20,7 @@ import (
 // consumer, readAheadBytes about how much memory they may have together.
 const (
 	readAhead      = 16
-	readAheadBytes = 16 << 20
+	readAheadBytes = 8 << 20
 )
 
 // scan reads the morsels of a plan in their order. One morsel is read by the
