@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/fileio"
@@ -15,10 +17,40 @@ import (
 
 const filePrefix = "schema-"
 
-// Cache keeps parsed schema files by path. Schema files never change, so
-// entries need no invalidation other than Drop when a table is removed. The
-// zero value is ready.
-type Cache struct{ m sync.Map }
+// maxCachedSchemas bounds the schema files that a Cache keeps.
+const maxCachedSchemas = 20_000
+
+// Cache keeps parsed schema files by path. A schema file is never changed, but
+// a table may be dropped and made anew under its name: an entry counts only
+// while the file has its size and time. The zero value is ready.
+type Cache struct {
+	m sync.Map
+	n atomic.Int64
+}
+
+// cached is a parsed file, as it was.
+type cached struct {
+	size   int64
+	time   time.Time
+	schema *TableSchema
+}
+
+func (c *Cache) load(path string, now fileio.Info) (*TableSchema, bool) {
+	x, ok := c.m.Load(path)
+	if !ok {
+		return nil, false
+	}
+	e := x.(*cached)
+	return e.schema, e.size == now.Size && e.time.Equal(now.ModTime)
+}
+
+func (c *Cache) store(path string, at fileio.Info, s *TableSchema) {
+	if c.n.Add(1) > maxCachedSchemas {
+		c.m.Clear()
+		c.n.Store(1)
+	}
+	c.m.Store(path, &cached{size: at.Size, time: at.ModTime, schema: s})
+}
 
 // Drop forgets the schemas below a directory.
 func (c *Cache) Drop(dir string) {
@@ -90,10 +122,16 @@ func NumberedName(name, prefix string) (int64, bool) {
 // Get reads the schema of an id: errs.NotFound where its file is missing.
 func (m *Manager) Get(ctx context.Context, id int64) (*TableSchema, error) {
 	p := m.Path(id)
-	if s, ok := m.cache.m.Load(p); ok {
-		return s.(*TableSchema), nil
+	info, err := m.fio.Stat(ctx, p)
+	if err == nil {
+		if s, ok := m.cache.load(p, info); ok {
+			return s, nil
+		}
 	}
-	data, err := m.fio.ReadFile(ctx, p)
+	var data []byte
+	if err == nil {
+		data, err = m.fio.ReadFile(ctx, p)
+	}
 	if err != nil {
 		if errs.Is(err, errs.NotFound) {
 			return nil, errs.NotFoundf("schema %d does not exist: the file %s is missing; data files written with it cannot be read", id, p)
@@ -107,7 +145,7 @@ func (m *Manager) Get(ctx context.Context, id int64) (*TableSchema, error) {
 	if s.ID != id {
 		return nil, errs.Corruptf("schema file %s is damaged: it holds the id %d", p, s.ID)
 	}
-	m.cache.m.Store(p, s)
+	m.cache.store(p, info, s)
 	return s, nil
 }
 
