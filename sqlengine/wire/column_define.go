@@ -113,8 +113,10 @@ func keyFlags(c *sql.Column) uint16 {
 // refine takes the fraction of times from the Paimon type, which knows TIME's.
 func (d *columnDef) refine(t *schema.Type) {
 	switch {
-	case t.Root == schema.Time && d.typ == typeTime,
-		t.Root == schema.Timestamp && d.typ == typeDatetime, t.Root == schema.TimestampLTZ && d.typ == typeTimestamp:
+	case t.Root == schema.Time && d.typ == typeTime:
+		// Also a TIME(0) may hold milliseconds, and clients of the binary protocol show as many digits as are declared.
+		d.setFraction(types.MaxTimeFraction)
+	case t.Root == schema.Timestamp && d.typ == typeDatetime, t.Root == schema.TimestampLTZ && d.typ == typeTimestamp:
 		d.setFraction(types.Fraction(t))
 	}
 }
