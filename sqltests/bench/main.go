@@ -67,7 +67,7 @@ func (s *settings) run(ctx context.Context) error {
 		return err
 	}
 	all, err := measure(ctx, engines, w.Tables, s.rounds, progress)
-	_, peak, memoryError := engines[0].(*server).memory()
+	_, peak, memoryError := memory(engines[0].process())
 	for _, e := range engines {
 		e.close()
 	}
@@ -159,7 +159,7 @@ func (s *settings) readTable(ctx context.Context, w *generate.Warehouse, t *gene
 	if err := server.db.PingContext(ctx); err != nil {
 		return r, err
 	}
-	if r.before, _, err = server.memory(); err != nil {
+	if r.before, _, err = memory(server.process()); err != nil {
 		return r, err
 	}
 	start := time.Now()
@@ -170,6 +170,6 @@ func (s *settings) readTable(ctx context.Context, w *generate.Warehouse, t *gene
 	if r.rows != t.Expected.Rows {
 		return r, fmt.Errorf("%d rows instead of %d", r.rows, t.Expected.Rows)
 	}
-	_, r.peak, err = server.memory()
+	_, r.peak, err = memory(server.process())
 	return r, err
 }

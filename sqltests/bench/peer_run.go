@@ -22,6 +22,8 @@ type answer struct {
 type engine interface {
 	name() string
 	version() string
+	// process is the id of the engine's process.
+	process() int
 	query(ctx context.Context, sql string) (answer, error)
 	close() error
 }
@@ -62,6 +64,7 @@ func startPeer(ctx context.Context, kind *peerKind, interpreter, script string, 
 
 func (p *peer) name() string    { return p.kind.name }
 func (p *peer) version() string { return p.release }
+func (p *peer) process() int    { return p.cmd.Process.Pid }
 
 func (p *peer) read(v any) error {
 	line, err := p.out.ReadBytes('\n')

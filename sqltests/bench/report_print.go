@@ -13,7 +13,7 @@ func printRatios(w io.Writer, engines []engine, all []measurement, rows int64) e
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "table\tquery\t")
 	for _, e := range engines[1:] {
-		fmt.Fprintf(t, "ours / %s\t(rounds)\t", e.name())
+		fmt.Fprintf(t, "ours / %s\t(rounds)\t(CPU)\t", e.name())
 	}
 	fmt.Fprint(t, "|\tours ms\tns/row\t")
 	for _, e := range engines[1:] {
@@ -25,9 +25,9 @@ func printRatios(w io.Writer, engines []engine, all []measurement, rows int64) e
 		fmt.Fprintf(t, "%s\t%s\t", m.table.Name, m.query.name)
 		for k := range engines[1:] {
 			if r := m.ratios(k + 1); len(r) > 0 {
-				fmt.Fprintf(t, "%.2f\t%.2f-%.2f\t", median(r), slices.Min(r), slices.Max(r))
+				fmt.Fprintf(t, "%.2f\t%.2f-%.2f\t%s\t", median(r), slices.Min(r), slices.Max(r), m.processorRatio(k+1))
 			} else {
-				fmt.Fprint(t, "-\t\t")
+				fmt.Fprint(t, "-\t\t\t")
 			}
 		}
 		ours := median(m.cells[0].times)
@@ -52,6 +52,15 @@ func printRatios(w io.Writer, engines []engine, all []measurement, rows int64) e
 		}
 	}
 	return nil
+}
+
+// processorRatio is our processor time by another engine's.
+func (m *measurement) processorRatio(other int) string {
+	ours, theirs := m.cells[0].processor, m.cells[other].processor
+	if ours == 0 || theirs == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", float64(ours)/float64(theirs))
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

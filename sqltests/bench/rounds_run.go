@@ -16,6 +16,8 @@ const warmups = 2
 // cell is one query on one table by one engine.
 type cell struct {
 	times []time.Duration
+	// processor is the processor time of all of them together.
+	processor time.Duration
 	// failed is why there are no times.
 	failed error
 }
@@ -77,6 +79,7 @@ func (m *measurement) step(ctx context.Context, engines []engine, i int, counts 
 		return nil
 	}
 	table, expected := from(engines[i], m.table)
+	processor := processorTime(engines[i].process())
 	a, err := engines[i].query(ctx, fmt.Sprintf(m.query.text, table))
 	if err == nil {
 		if err = m.query.check(a.rows, expected); err != nil {
@@ -96,6 +99,7 @@ func (m *measurement) step(ctx context.Context, engines []engine, i int, counts 
 	}
 	if counts {
 		c.times = append(c.times, a.took)
+		c.processor += processorTime(engines[i].process()) - processor
 	}
 	return nil
 }

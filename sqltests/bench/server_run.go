@@ -94,6 +94,7 @@ func connect(network, address, user, password string, received *atomic.Int64) (*
 
 func (s *server) name() string    { return "Tributary" }
 func (s *server) version() string { return s.release }
+func (s *server) process() int    { return s.cmd.Process.Pid }
 
 func (s *server) query(ctx context.Context, text string) (answer, error) { return ask(ctx, s.db, text) }
 
@@ -152,32 +153,6 @@ func (s *server) readAll(ctx context.Context, text string) (rows, bytes int64, e
 		}
 	})
 	return rows, s.received.Load() - before, err
-}
-
-// memory returns the process's resident memory now and at most, in bytes.
-func (s *server) memory() (now, peak int64, err error) {
-	name := fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid)
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return 0, 0, err
-	}
-	for line := range strings.Lines(string(b)) {
-		f := strings.Fields(line)
-		if len(f) < 2 {
-			continue
-		}
-		kilobytes, _ := strconv.ParseInt(f[1], 10, 64)
-		switch f[0] {
-		case "VmRSS:":
-			now = kilobytes << 10
-		case "VmHWM:":
-			peak = kilobytes << 10
-		}
-	}
-	if peak == 0 {
-		return 0, 0, fmt.Errorf("%s does not tell VmHWM", name)
-	}
-	return now, peak, nil
 }
 
 func (s *server) close() error {
