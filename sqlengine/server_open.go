@@ -81,7 +81,8 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 		}
 	}
 	vectors := exec.New(exec.Options{Memory: o.QueryMemory})
-	engine, err := planner.New(planner.Options{Catalog: catalog, ReadOnly: o.ReadOnly, SystemZone: zone, Log: log, Replace: vectors.Replace})
+	engine, err := planner.New(planner.Options{Catalog: catalog, ReadOnly: o.ReadOnly, SystemZone: zone, MaxConnections: wire.DefaultMaxConnections,
+		Log: log, Replace: vectors.Replace})
 	if err != nil {
 		return nil, errors.Join(err, closeCatalog())
 	}
@@ -90,6 +91,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 		Engine:         engine.Engine,
 		SessionBuilder: engine.NewSession,
 		Authenticator:  accounts,
+		MaxConnections: wire.DefaultMaxConnections,
 		Addr:           o.Listen,
 		Socket:         o.Socket,
 		TLSConfig:      tlsConfig,

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -134,7 +135,8 @@ func startOver(t *testing.T, c golden.Case) *embedded.Server {
 	return server
 }
 
-func runScript(t *testing.T, server *embedded.Server, script *runner.Script, p runner.Protocol) runner.Summary {
+// runScript reports what a script's records get otherwise than they want; setup is sent before them.
+func runScript(t *testing.T, server *embedded.Server, script *runner.Script, p runner.Protocol, setup ...string) runner.Summary {
 	t.Helper()
 	target := server.Target
 	target.Database = "default"
@@ -143,7 +145,7 @@ func runScript(t *testing.T, server *embedded.Server, script *runner.Script, p r
 		t.Fatal(err)
 	}
 	defer db.Close()
-	opts := runner.Options{Protocol: p, Setup: runner.SessionSetup}
+	opts := runner.Options{Protocol: p, Setup: append(slices.Clone(runner.SessionSetup), setup...)}
 	canWrite, err := serverWrites()
 	if err != nil {
 		t.Fatal(err)

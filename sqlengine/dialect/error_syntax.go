@@ -18,6 +18,7 @@ const (
 	ErrnoNoSuchWindow    = 3579 // ER_WINDOW_NO_SUCH_WINDOW
 	ErrnoWindowCycle     = 3580 // ER_WINDOW_CIRCULARITY_IN_WINDOW_GRAPH
 	ErrnoDuplicateWindow = 3591 // ER_WINDOW_DUPLICATE_NAME
+	ErrnoNoSuchPartition = 1735 // ER_UNKNOWN_PARTITION, HY000
 	ErrnoExplainFormat   = 1791 // ER_UNKNOWN_EXPLAIN_FORMAT
 	sqlStateSyntax       = "42000"
 	sqlStateGeneral      = "HY000"

@@ -9,7 +9,7 @@ import (
 // features says which passes a statement can need, judged by its words. Walking
 // a long INSERT for nothing would cost more than parsing it.
 type features struct {
-	headers, markers, windows, queries, operators, aggregates bool
+	headers, markers, windows, queries, operators, aggregates, partitions bool
 }
 
 // features looks through the words of the statement; text is what it was
@@ -21,6 +21,8 @@ func (s *script) features(text string) features {
 		case "":
 		case "SELECT", "VIEW":
 			f.headers = true
+		case "PARTITION":
+			f.partitions = f.partitions || s.is(i+1, "(")
 		case "WINDOW":
 			f.windows = true
 		case "JOIN", "LIMIT", "ORDER":
@@ -70,7 +72,16 @@ func runPasses(stmt sqlparser.Statement, mode Mode, f features) (sqlparser.State
 			return normalizeQuery(q)
 		}
 	}
-	if v.expr == nil && v.query == nil {
+	if f.partitions {
+		join := v.table
+		v.table = func(t sqlparser.TableExpr) error {
+			if err := refusePartitions(t); err != nil || join == nil {
+				return err
+			}
+			return join(t)
+		}
+	}
+	if v.expr == nil && v.query == nil && v.table == nil {
 		return stmt, nil
 	}
 	return walk(stmt, v)

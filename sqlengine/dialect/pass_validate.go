@@ -45,6 +45,23 @@ func CheckImplicitGrouping(stmt sqlparser.Statement) error {
 	return nil
 }
 
+// refusePartitions refuses FROM t PARTITION (p, …): the partitions of these
+// tables have values and no names, and go-mysql-server would read all of them.
+func refusePartitions(t sqlparser.TableExpr) error {
+	a, ok := t.(*sqlparser.AliasedTableExpr)
+	if !ok || len(a.Partitions) == 0 {
+		return nil
+	}
+	table := a.As.String()
+	if table == "" {
+		if n, ok := a.Expr.(sqlparser.TableName); ok {
+			table = n.Name.String()
+		}
+	}
+	return &Error{Number: ErrnoNoSuchPartition, State: sqlStateGeneral,
+		Message: fmt.Sprintf("Unknown partition '%s' in table '%s'", a.Partitions[0].String(), table)}
+}
+
 // plainColumn returns a column that a member of the select list uses outside
 // aggregates and subqueries, "" if there is none.
 func plainColumn(s sqlparser.SelectExpr, compared map[string]bool) string {

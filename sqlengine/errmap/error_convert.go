@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -159,16 +160,30 @@ func classified(c errs.Class, err error) (uint16, string, string) {
 var nouns = []string{"database", "table", "branch", "snapshot", "tag", "consumer", "partition", "changelog",
 	"watermark", "option", "file", "column", "field", "key", "row"}
 
-// firstNoun finds the word of nouns that comes first in a message.
+// firstNoun finds the word of nouns that comes first in a message. A table that
+// the message only begins with ("table db.t: Tag 'v1' doesn't exist.") counts
+// where nothing else is named.
 func firstNoun(msg string) string {
-	for _, w := range strings.FieldsFunc(strings.ToLower(msg), func(r rune) bool { return r == ' ' || r == ':' || r == ',' }) {
-		for _, n := range nouns {
-			if w == n {
-				return n
-			}
+	words := strings.Fields(strings.ToLower(msg))
+	found := ""
+	for i, w := range words {
+		w = strings.TrimRight(w, ":,.")
+		switch w {
+		case "snapshotid":
+			w = "snapshot"
+		case "tags":
+			w = "tag"
 		}
+		if !slices.Contains(nouns, w) {
+			continue
+		}
+		if w == "table" && i+1 < len(words) && strings.HasSuffix(words[i+1], ":") {
+			found = w
+			continue
+		}
+		return w
 	}
-	return ""
+	return found
 }
 
 // unwrapGMS takes off go-mysql-server's wrappers that hide a kind.

@@ -27,6 +27,8 @@ type Options struct {
 	// before tables are wrapped for progress. It returns n itself where it has nothing better; nil is no executor.
 	// It is called for the statement, and for each arm of a UNION on its own before.
 	Replace func(ctx *sql.Context, n sql.Node) (sql.Node, error)
+	// MaxConnections is what max_connections says; 0 leaves go-mysql-server's value.
+	MaxConnections int
 	// Log receives what cannot be told to a client; nil discards.
 	Log *slog.Logger
 }

@@ -42,10 +42,28 @@ func (e *Engine) showNode(n sql.Node) *rowsNode {
 		return showTableStatus(n)
 	case *plan.ShowGrants:
 		return showGrants(e, n)
+	case *plan.ShowDatabases:
+		return showDatabases(n)
 	case plan.ShowWarnings:
 		return showWarnings(n)
 	}
 	return nil
+}
+
+// showDatabases lists every database once; go-mysql-server adds its own mysql to that of the provider.
+func showDatabases(n *plan.ShowDatabases) *rowsNode {
+	return &rowsNode{name: "ShowDatabases", sch: n.Schema(), rows: func(ctx *sql.Context) ([]sql.Row, error) {
+		var names []string
+		for _, db := range n.Catalog.AllDatabases(ctx) {
+			names = append(names, db.Name())
+		}
+		slices.Sort(names)
+		var rows []sql.Row
+		for _, name := range slices.Compact(names) {
+			rows = append(rows, sql.Row{name})
+		}
+		return rows, nil
+	}}
 }
 
 // tableUnder describes the table of a SHOW statement; ok is false for views.

@@ -21,6 +21,9 @@ const VersionComment = "Tributary - Apache Paimon over the MySQL protocol"
 
 const defaultPacket = 64 << 20
 
+// maxConnections is MySQL's greatest value of max_connections.
+const maxConnections = 100_000
+
 // define makes a system variable.
 func define(name string, scope sql.MysqlSVScopeType, dynamic bool, typ sql.Type, value any) *sql.MysqlSystemVariable {
 	return &sql.MysqlSystemVariable{
@@ -79,6 +82,10 @@ func defineVariables(o Options, persisted map[string]any) error {
 		define("pseudo_thread_id", session, true, gms.NewSystemIntType("pseudo_thread_id", 0, 1<<32, false), int64(0)),
 		define("have_ssl", global, false, text("have_ssl"), "YES"),
 		define("have_openssl", global, false, text("have_openssl"), "YES"),
+	}
+	if o.MaxConnections > 0 {
+		// The listeners' limit is fixed when they open: not to be set.
+		vars = append(vars, define("max_connections", global, false, gms.NewSystemIntType("max_connections", 1, maxConnections, false), int64(o.MaxConnections)))
 	}
 	sql.SystemVariables.AddSystemVariables(vars)
 	for _, name := range slices.Sorted(maps.Keys(persisted)) {

@@ -16,7 +16,7 @@
 // what the script needs and how its answers were obtained.
 //
 //	statement ok            then one line of SQL that must succeed
-//	statement error TEXT    then SQL that must fail with a message containing TEXT (case ignored)
+//	statement error TEXT    then SQL that must fail with TEXT (case ignored) in "Error 1146 (42S02): message"
 //	query TYPES [rowsort]   then SQL, "----" and the exact rows, up to an empty line
 //	sleep N                 wait N milliseconds
 //

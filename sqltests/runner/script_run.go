@@ -221,7 +221,7 @@ func (r *run) record(ctx context.Context, rec *Record) (detail string, lost erro
 		if err == nil {
 			return fmt.Sprintf("want an error containing %q, got success", rec.ErrorText), nil
 		}
-		if !strings.Contains(strings.ToLower(server.Message), strings.ToLower(rec.ErrorText)) {
+		if !strings.Contains(strings.ToLower(server.Error()), strings.ToLower(rec.ErrorText)) {
 			return fmt.Sprintf("want an error containing %q, got %s", rec.ErrorText, err), nil
 		}
 	case Query:
