@@ -28,6 +28,13 @@ func (t *Transaction) String() string { return "transaction" }
 // IsReadOnly implements sql.Transaction.
 func (t *Transaction) IsReadOnly() bool { return t.readOnly }
 
+// Used reports whether a statement of the transaction has opened a table: what package wire tells clients of.
+func (t *Transaction) Used() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.pinned) > 0
+}
+
 func (t *Transaction) relation(key string) (relation.Relation, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -53,8 +53,8 @@ func newTable(db, name string, rel relation.Relation) *Table {
 	for i, f := range fields {
 		ordinal[f.Name] = i
 		typ := types.SQLType(f.Type)
-		if virtual != nil && virtual.caseless(i) {
-			typ = caselessType(f.Type)
+		if virtual != nil && f.Type.Root == schema.Varchar {
+			typ = metadataType(f.Type, virtual.caseless(i))
 		}
 		sch[i] = &sql.Column{
 			Name:           f.Name,
@@ -77,9 +77,13 @@ func newTable(db, name string, rel relation.Relation) *Table {
 	}
 }
 
-// caselessType is a text type of metadata, where upper and lower case are equal.
-func caselessType(t *schema.Type) sql.Type {
-	return gms.MustCreateString(sqltypes.VarChar, int64(t.Length), sql.Collation_utf8mb3_general_ci)
+// metadataType is a text type of metadata: MySQL's are utf8mb3. Upper and lower case are equal in caseless ones.
+func metadataType(t *schema.Type, caseless bool) sql.Type {
+	collation := sql.Collation_utf8mb3_bin
+	if caseless {
+		collation = sql.Collation_utf8mb3_general_ci
+	}
+	return gms.MustCreateString(sqltypes.VarChar, int64(t.Length), collation)
 }
 
 // columnDefault is the default's text as a literal, so that it can be shown.

@@ -185,7 +185,7 @@ type virtualDatabase struct {
 	under sql.Database
 }
 
-var _ sql.Database = (*virtualDatabase)(nil)
+var _ sql.CollatedDatabase = (*virtualDatabase)(nil)
 
 func newVirtualDatabase(e *Engine, name string, under sql.Database, tables ...*virtualTable) *virtualDatabase {
 	d := &virtualDatabase{name: name, engine: e, under: under, tables: map[string]*virtualTable{}}
@@ -197,6 +197,19 @@ func newVirtualDatabase(e *Engine, name string, under sql.Database, tables ...*v
 
 // Name implements sql.Database.
 func (d *virtualDatabase) Name() string { return d.name }
+
+// GetCollation implements sql.CollatedDatabase. Connector/J compares the columns of information_schema with its collation.
+func (d *virtualDatabase) GetCollation(*sql.Context) sql.CollationID {
+	if d.name == sql.InformationSchemaDatabaseName {
+		return sql.Collation_utf8mb3_general_ci
+	}
+	return sql.Collation_utf8mb4_0900_ai_ci
+}
+
+// SetCollation implements sql.CollatedDatabase.
+func (d *virtualDatabase) SetCollation(*sql.Context, sql.CollationID) error {
+	return sql.ErrDatabaseCollationsNotSupported.New(d.name)
+}
 
 // GetTableInsensitive implements sql.Database.
 func (d *virtualDatabase) GetTableInsensitive(ctx *sql.Context, name string) (sql.Table, bool, error) {

@@ -114,6 +114,9 @@ func parseParams(p *payload, count, keep int, names bool, types []paramType, lon
 			}
 		case i < len(types):
 			values[i].paramType = types[i]
+		case nulls[i>>3]&(1<<(i&7)) != 0:
+			// Connector/J leaves the types out of a first execution whose parameters are all NULL.
+			values[i].typ = typeNull
 		default:
 			return nil, errMalformed
 		}

@@ -205,7 +205,13 @@ func TestParameterTypes(t *testing.T) {
 	if rows, _ := c.rows(); !bytes.Equal(rows[0][:3], []byte{0, 8, 1}) {
 		t.Errorf("NULL parameters: row %x", rows[0])
 	}
-	// Types never sent.
+	// Types never sent: only NULLs can do without.
+	id, _, _ = c.prepare("select ? is null")
+	c.execute(id, 0, 1, 0)
+	c.columns()
+	if rows, _ := c.rows(); len(rows) != 1 || rows[0][2] != 1 {
+		t.Errorf("a NULL without a type: %x", rows)
+	}
 	id, _, _ = c.prepare("select ?")
 	c.execute(id, 0, 0, 0, 1)
 	c.wantErr(1835)

@@ -110,7 +110,7 @@ func (c *conn) readStatus(ctx *sql.Context) {
 	if auto {
 		c.status |= statusAutocommit
 	}
-	if c.session.GetIgnoreAutoCommit() || !auto && c.session.GetTransaction() != nil {
+	if c.session.GetIgnoreAutoCommit() || !auto && used(c.session.GetTransaction()) {
 		c.status |= statusInTrans
 		if tx := c.session.GetTransaction(); tx != nil && tx.IsReadOnly() {
 			c.status |= statusInTransReadOnly
@@ -119,6 +119,15 @@ func (c *conn) readStatus(ctx *sql.Context) {
 	if strings.Contains(strings.ToUpper(c.stringVariable("sql_mode")), "NO_BACKSLASH_ESCAPES") {
 		c.status |= statusNoBackslashEscapes
 	}
+}
+
+// used reports whether an implicit transaction has begun for clients: MySQL's begins with the first table that is read, not
+// with SELECT 1. Transactions that do not tell have begun.
+func used(tx sql.Transaction) bool {
+	if t, ok := tx.(interface{ Used() bool }); ok {
+		return t.Used()
+	}
+	return tx != nil
 }
 
 // zoneCache holds the last time_zone that was looked up.
