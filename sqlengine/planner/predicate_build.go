@@ -44,6 +44,9 @@ func (b *PredicateBuilder) Build(ctx *sql.Context, e sql.Expression) (p predicat
 
 // cond converts e, or NOT e where neg. Unknown counts as false in both.
 func (b *PredicateBuilder) cond(e sql.Expression, neg bool) (predicate.Predicate, bool, bool) {
+	if rows := expandRows(e); rows != nil {
+		e = rows
+	}
 	switch e := e.(type) {
 	case *expression.And:
 		return b.logic(e.LeftChild, e.RightChild, neg, !neg)
@@ -75,9 +78,9 @@ func (b *PredicateBuilder) cond(e sql.Expression, neg bool) (predicate.Predicate
 	case *expression.Between:
 		return b.between(e, neg)
 	case *expression.InTuple:
-		return b.in(e.LeftChild, e.RightChild, neg)
+		return b.inList(e.LeftChild, e.RightChild, neg)
 	case *expression.HashInTuple:
-		return b.in(e.Left(), e.Right(), neg)
+		return b.inList(e.Left(), e.Right(), neg)
 	case *expression.Like:
 		return b.like(e, neg)
 	case *expression.GetField:
@@ -327,6 +330,13 @@ func (b *PredicateBuilder) between(e *expression.Between, neg bool) (predicate.P
 		return hp, false, true
 	}
 	return nil, false, false
+}
+
+func (b *PredicateBuilder) inList(l, r sql.Expression, neg bool) (predicate.Predicate, bool, bool) {
+	if rows := expandRowList(l, r); rows != nil {
+		return b.cond(rows, neg)
+	}
+	return b.in(l, r, neg)
 }
 
 func (b *PredicateBuilder) in(l, r sql.Expression, neg bool) (predicate.Predicate, bool, bool) {

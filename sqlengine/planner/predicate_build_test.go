@@ -75,7 +75,11 @@ func randomCondition(r *rand.Rand, depth int) string {
 	if r.IntN(3) == 0 {
 		not = "NOT "
 	}
-	switch r.IntN(9) {
+	switch r.IntN(11) {
+	case 9:
+		return fmt.Sprintf("(i, %s) %sIN ((%s, %s), (1000, %s))", col, not, wideLiterals["num"][r.IntN(9)], lit(), lit())
+	case 10:
+		return fmt.Sprintf("(i, %s) %s (1000, %s)", col, []string{"=", "<", "<=", ">", ">=", "<>", "<=>"}[r.IntN(7)], lit())
 	case 0:
 		return fmt.Sprintf("%s IS %sNULL", col, not)
 	case 1:
@@ -173,6 +177,8 @@ func TestPushedForms(t *testing.T) {
 		{"d5 = 1.25", "5 eq 125"},
 		{"dt > TIMESTAMP '2026-01-01 12:00:00'", "10 gt 20454"},
 		{"i IS NULL OR i = 3", "or(3 null,3 eq 3)"},
+		{"(i, s) IN ((1, 'a'), (2, 'b'))", "or(and(3 eq 1,9 eq a),and(3 eq 2,9 eq b))"},
+		{"(i, s) > (1, 'a')", "or(3 gt 1,and(3 eq 1,9 gt a))"},
 		{"i + 1 = 5", ""},
 		{"s = 5", ""},
 		{"i = ti", ""},

@@ -40,10 +40,16 @@ func repairExpression(ctx *sql.Context, e sql.Expression) (sql.Expression, trans
 	case *expression.Between:
 		return repairBetween(ctx, e)
 	case *expression.InTuple:
-		out = newInList(ctx, e.LeftChild, e.RightChild, e)
+		if out = newInList(ctx, e.LeftChild, e.RightChild, e); out == nil {
+			out = newInRowList(ctx, e.LeftChild, e.RightChild, e)
+		}
 	case *expression.HashInTuple:
 		in := expression.NewInTuple(e.Left(), e.Right())
-		out = newInList(ctx, e.Left(), e.Right(), in)
+		if out = newInList(ctx, e.Left(), e.Right(), in); out == nil {
+			out = newInRowList(ctx, e.Left(), e.Right(), in)
+		}
+	case *plan.InSubquery:
+		out = newInSubquery(ctx, e)
 	case *aggregation.CountDistinct:
 		out = newCountDistinct(ctx, e)
 	case *expression.Convert:
@@ -61,7 +67,9 @@ func repairExpression(ctx *sql.Context, e sql.Expression) (sql.Expression, trans
 	case *expression.Like:
 		out = newLike(ctx, e)
 	default:
-		out = newComparison(ctx, e)
+		if out = newComparison(ctx, e); out == nil {
+			out = repairRows(ctx, expandRows(e))
+		}
 	}
 	if out == nil {
 		return e, transform.SameTree, nil
@@ -77,4 +85,21 @@ func repairBetween(ctx *sql.Context, e *expression.Between) (sql.Expression, tra
 		return e, transform.SameTree, nil
 	}
 	return expression.NewAnd(lo, hi), transform.NewTree, nil
+}
+
+// repairRows repairs what a comparison of rows became; nil stays nil.
+func repairRows(ctx *sql.Context, e sql.Expression) sql.Expression {
+	if e == nil {
+		return nil
+	}
+	out, _, err := transform.Expr(e, func(e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+		if c := newComparison(ctx, e); c != nil {
+			return c, transform.NewTree, nil
+		}
+		return e, transform.SameTree, nil
+	})
+	if err != nil {
+		return nil
+	}
+	return out
 }
