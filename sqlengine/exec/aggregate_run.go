@@ -85,7 +85,7 @@ func (a *aggregate) runOver(ctx context.Context, o *Executor) (batchIter, error)
 			return nil, err
 		}
 	}
-	return &tableIter{tables: []*aggregateTable{t}, need: a.need}, nil
+	return newTableIter([]*aggregateTable{t}, a.need), nil
 }
 
 // counted is the answer of COUNT(*) alone where metadata has it.
@@ -117,15 +117,16 @@ func (a *aggregate) merge(ctx context.Context, tables []*aggregateTable) (batchI
 		total += t.n
 	}
 	if len(tables) == 1 {
-		return &tableIter{tables: tables, need: a.need}, nil
+		return newTableIter(tables, a.need), nil
 	}
 	if len(a.spec.keys) == 0 || total < mergeRows {
 		for _, t := range tables[1:] {
 			if err := tables[0].merge(t, nil); err != nil {
 				return nil, err
 			}
+			t.release()
 		}
-		return &tableIter{tables: tables[:1], need: a.need}, nil
+		return newTableIter(tables[:1], a.need), nil
 	}
 	// Each goroutine merges the groups of a range of hashes.
 	n := len(tables)
@@ -133,6 +134,7 @@ func (a *aggregate) merge(ctx context.Context, tables []*aggregateTable) (batchI
 	work := func(p int) (err error) {
 		defer errs.Recover(&err, "grouping rows")
 		out[p] = newAggregateTable(&a.spec)
+		out[p].groups.reserve(total / n)
 		for _, t := range tables {
 			if err := check(ctx); err != nil {
 				return err
@@ -152,14 +154,23 @@ func (a *aggregate) merge(ctx context.Context, tables []*aggregateTable) (batchI
 	if err := firstCause(failed); err != nil {
 		return nil, err
 	}
-	return &tableIter{tables: out, need: a.need}, nil
+	for _, t := range tables {
+		t.release()
+	}
+	return newTableIter(out, a.need), nil
 }
 
 // tableIter yields the groups of tables.
 type tableIter struct {
 	tables []*aggregateTable
-	need   []bool
-	pos    int
+	// all are released with the iterator.
+	all  []*aggregateTable
+	need []bool
+	pos  int
+}
+
+func newTableIter(tables []*aggregateTable, need []bool) *tableIter {
+	return &tableIter{tables: tables, all: tables, need: need}
 }
 
 func (t *tableIter) next(context.Context) (*column.Batch, error) {
@@ -178,7 +189,10 @@ func (t *tableIter) next(context.Context) (*column.Batch, error) {
 }
 
 func (t *tableIter) close() error {
-	t.tables = nil
+	for _, a := range t.all {
+		a.release()
+	}
+	t.tables, t.all = nil, nil
 	return nil
 }
 

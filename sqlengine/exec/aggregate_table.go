@@ -3,7 +3,6 @@ package exec
 import (
 	"bytes"
 	"encoding/binary"
-	"math/big"
 	"math/bits"
 
 	"github.com/cespare/xxhash/v2"
@@ -83,10 +82,15 @@ type aggregateTable struct {
 	texts  int64
 	key    []byte
 	parts  partition
+	// reads says that a slot has an argument.
+	reads bool
 }
 
 func newAggregateTable(spec *aggregateSpec) *aggregateTable {
 	t := &aggregateTable{spec: spec, states: make([]slotState, len(spec.slots))}
+	for _, s := range spec.slots {
+		t.reads = t.reads || s.arg != nil
+	}
 	if len(spec.keys) > 0 {
 		t.groups = newGroupTable(spec.keys)
 	} else {
@@ -121,28 +125,47 @@ func (t *aggregateTable) grow(n int) {
 		s := &t.states[i]
 		switch spec.kind {
 		case slotCountAll, slotCount, slotDistinct:
-			s.counts = extend(s.counts, n)
+			s.counts = slabsInt.extend(s.counts, n)
 			if spec.kind == slotDistinct && s.distinct == nil {
-				s.distinct = &groupTable{slots: make([]uint32, firstSlots)}
+				s.distinct = newDistinctTable(spec.arg)
 			}
 		case slotSum:
-			s.sums = extend(s.sums, n)
+			s.sums = slabsSum.extend(s.sums, n)
 		case slotSumFloat:
-			s.floats = extend(s.floats, n)
+			s.floats = slabsF64.extend(s.floats, n)
 		default:
 			s.seen = extend(s.seen, n)
 			switch spec.arg.kind() {
 			case classFloat:
-				s.floats = extend(s.floats, n)
+				s.floats = slabsF64.extend(s.floats, n)
 			case classBytes:
 				s.texts = extend(s.texts, n)
 			case classDecimal:
-				s.sums = extend(s.sums, n)
+				s.sums = slabsSum.extend(s.sums, n)
 			default:
-				s.ints = extend(s.ints, n)
+				s.ints = slabsInt.extend(s.ints, n)
 			}
 		}
 	}
+}
+
+// release gives the memory back; the table must not be used any more.
+func (t *aggregateTable) release() {
+	if t.groups != nil {
+		t.groups.release()
+	}
+	for i := range t.states {
+		s := &t.states[i]
+		slabsInt.put(s.counts)
+		slabsSum.put(s.sums)
+		slabsF64.put(s.floats)
+		slabsInt.put(s.ints)
+		if s.distinct != nil {
+			s.distinct.release()
+		}
+		*s = slotState{}
+	}
+	t.n = 0
 }
 
 func extend[T any](b []T, n int) []T {
@@ -151,7 +174,7 @@ func extend[T any](b []T, n int) []T {
 		copy(c, b)
 		return c
 	}
-	return b[:n] // beyond the old length memory is zero: it was made so and never shrinks
+	return b[:n]
 }
 
 // add takes the rows of ev's frame.
@@ -169,10 +192,9 @@ func (t *aggregateTable) add(ev *evaluator) error {
 			return err
 		}
 		t.grow(t.groups.n)
-		if t.parts.reset(gids, t.n) {
+		if f := ev.frame; t.reads && t.parts.reset(gids, t.n, f.sel) {
 			// The rows of a group side by side: each is summed as if it were alone.
-			f := ev.frame
-			f.sel = t.parts.order(f.sel)
+			f.sel = t.parts.rows
 			ev.reset(f)
 			gids = nil
 		}
@@ -359,23 +381,44 @@ func beats(c int, least bool) bool {
 	return c > 0
 }
 
+// newDistinctTable holds a group and a value per entry: as words where values have a fixed width.
+func newDistinctTable(e expr) *groupTable {
+	t := &groupTable{slots: slabs64.get(firstSlots)}
+	if e.kind() != classBytes {
+		t.fixed, t.width = true, 3
+		t.wkey = make([]uint64, t.width)
+	}
+	return t
+}
+
 // distinct counts row i, not null, where its value is new in the group.
 func (t *aggregateTable) distinct(s *slotState, e expr, g uint32, v *column.Vector, i int) {
-	k := binary.LittleEndian.AppendUint32(t.key[:0], g)
+	d := s.distinct
+	if !d.fixed {
+		t.key = append(binary.LittleEndian.AppendUint32(t.key[:0], g), v.Bytes(i)...)
+		s.countDistinct(t.key, g)
+		return
+	}
+	k := d.wkey
+	k[0], k[2] = uint64(g), 0
 	switch e.kind() {
-	case classBytes:
-		k = append(k, v.Bytes(i)...)
 	case classFloat:
-		k = binary.LittleEndian.AppendUint64(k, floatWord(v.F64[i]))
+		k[1] = floatWord(v.F64[i])
 	case classDecimal:
 		x := v.Dec128(i)
-		k = binary.LittleEndian.AppendUint64(k, x.Lo)
-		k = binary.LittleEndian.AppendUint64(k, uint64(x.Hi))
+		k[1], k[2] = x.Lo, uint64(x.Hi)
 	default:
-		k = binary.LittleEndian.AppendUint64(k, uint64(v.I64[i]))
+		k[1] = uint64(v.I64[i])
 	}
-	t.key = k
-	s.countDistinct(k, g)
+	s.countWords(k, g)
+}
+
+func (s *slotState) countWords(key []uint64, g uint32) {
+	before := s.distinct.n
+	s.distinct.findWords(key, hashWords(key))
+	if s.distinct.n > before {
+		s.counts[g]++
+	}
 }
 
 func (s *slotState) countDistinct(key []byte, g uint32) {
@@ -396,10 +439,12 @@ func (t *aggregateTable) merge(o *aggregateTable, want func(hash uint64) bool) e
 			target[g] = 0
 		case want == nil || want(o.groups.hashes[g]):
 			target[g] = t.groups.take(o.groups, g)
-			t.grow(t.groups.n)
 		default:
 			target[g] = skip
 		}
+	}
+	if t.groups != nil {
+		t.grow(t.groups.n)
 	}
 	for i, spec := range t.spec.slots {
 		s, os := &t.states[i], &o.states[i]
@@ -408,6 +453,15 @@ func (t *aggregateTable) merge(o *aggregateTable, want func(hash uint64) bool) e
 				continue
 			}
 			for k := range os.distinct.n {
+				if w := os.distinct; w.fixed {
+					key := w.words[k*w.width:][:w.width]
+					if to := target[key[0]]; to != skip {
+						copy(s.distinct.wkey, key)
+						s.distinct.wkey[0] = uint64(to)
+						s.countWords(s.distinct.wkey, to)
+					}
+					continue
+				}
 				key := os.distinct.keyBytes(k)
 				to := target[binary.LittleEndian.Uint32(key)]
 				if to == skip {
@@ -472,155 +526,4 @@ func (t *aggregateTable) mergeGroup(spec slotSpec, s, os *slotState, g int, to u
 		}
 	}
 	return nil
-}
-
-// batch builds the rows of the groups [from, to): keys, then results.
-// Columns that nobody needs are nil.
-func (t *aggregateTable) batch(from, to int, need []bool) (*column.Batch, error) {
-	b := &column.Batch{N: to - from}
-	for k := range t.spec.keys {
-		if !need[k] {
-			b.Cols = append(b.Cols, nil)
-			continue
-		}
-		b.Cols = append(b.Cols, t.groups.column(k, from, to))
-	}
-	for i := range t.spec.results {
-		if !need[len(t.spec.keys)+i] {
-			b.Cols = append(b.Cols, nil)
-			continue
-		}
-		v, err := t.result(&t.spec.results[i], from, to)
-		if err != nil {
-			return nil, err
-		}
-		b.Cols = append(b.Cols, v)
-	}
-	return b, nil
-}
-
-func (t *aggregateTable) result(r *resultSpec, from, to int) (*column.Vector, error) {
-	spec, s := t.spec.slots[r.slot], &t.states[r.slot]
-	b := column.NewBuilder(schema.KindOf(r.typ))
-	if r.typ.Root == schema.Decimal {
-		b = column.NewBuilder(column.KindInt128)
-	}
-	for g := from; g < to; g++ {
-		switch {
-		case r.kind != resultSlot:
-			n := t.states[r.count].counts[g]
-			if n == 0 {
-				b.AppendNull()
-				continue
-			}
-			if err := appendSum(b, r, spec, s, g, n); err != nil {
-				return nil, err
-			}
-		case spec.kind == slotMin || spec.kind == slotMax || spec.kind == slotFirst:
-			if !s.seen[g] {
-				b.AppendNull()
-				continue
-			}
-			switch spec.arg.kind() {
-			case classFloat:
-				b.AppendFloat(s.floats[g])
-			case classBytes:
-				b.AppendBytes(s.texts[g])
-			case classDecimal:
-				b.AppendInt128(s.sums[g])
-			default:
-				b.AppendInt(s.ints[g])
-			}
-		default:
-			b.AppendInt(s.counts[g])
-		}
-	}
-	return b.Finish(), nil
-}
-
-func appendSum(b *column.Builder, r *resultSpec, spec slotSpec, s *slotState, g int, n int64) error {
-	if spec.kind == slotSumFloat {
-		x := s.floats[g]
-		if r.kind == resultAvg {
-			x /= float64(n)
-		}
-		b.AppendFloat(x)
-		return nil
-	}
-	x := s.sums[g]
-	if r.kind == resultAvg {
-		var ok bool
-		if x, ok = average(x, n, r.typ.Scale-spec.arg.typ().Scale); !ok {
-			return errWide
-		}
-	}
-	b.AppendInt128(x)
-	return nil
-}
-
-// average is sum*10^up/n, rounded half away from zero.
-func average(sum column.Int128, n int64, up int) (column.Int128, bool) {
-	x := sum.Big()
-	x.Mul(x, pow10[up].Big())
-	q, rem := new(big.Int).QuoRem(x, big.NewInt(n), new(big.Int))
-	if rem.Abs(rem).Lsh(rem, 1).Cmp(big.NewInt(n)) >= 0 {
-		q.Add(q, big.NewInt(int64(x.Sign())))
-	}
-	return column.FromBig(q)
-}
-
-// maxParts bounds the groups of a table whose batches are put in the order of the groups.
-const maxParts = 64
-
-// part is a range of rows of one group.
-type part struct {
-	group    uint32
-	from, to int
-}
-
-// partition puts a batch's rows in the order of their groups where there are few groups.
-type partition struct {
-	parts []part
-	count [maxParts]int32
-	rows  []uint16
-}
-
-// one is a batch of one group.
-func (p *partition) one(n int) { p.parts = append(p.parts[:0], part{to: n}) }
-
-// reset looks at a batch's groups; total is the number of groups so far. It reports whether there are few.
-func (p *partition) reset(gids []uint32, total int) bool {
-	if total > maxParts {
-		return false
-	}
-	clear(p.count[:total])
-	for _, g := range gids {
-		p.count[g&(maxParts-1)]++
-	}
-	p.parts = p.parts[:0]
-	at := int32(0)
-	for g, n := range p.count[:total] {
-		p.count[g] = at
-		if n > 0 {
-			p.parts = append(p.parts, part{group: uint32(g), from: int(at), to: int(at + n)})
-			at += n
-		}
-	}
-	p.rows = sized(p.rows, len(gids))
-	for i, g := range gids {
-		k := p.count[g&(maxParts-1)]
-		p.count[g&(maxParts-1)] = k + 1
-		p.rows[k] = uint16(i)
-	}
-	return true
-}
-
-// order is the selection sel in the order of the groups.
-func (p *partition) order(sel []uint16) []uint16 {
-	if sel != nil {
-		for k, i := range p.rows {
-			p.rows[k] = sel[i]
-		}
-	}
-	return p.rows
 }

@@ -50,6 +50,10 @@ func (x *Executor) Bind(e *planner.Engine) { x.builder = e.Analyzer.ExecBuilder 
 
 // build runs replaced nodes as rows.
 func (x *Executor) build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter, error) {
+	n, err := planner.Repaired(ctx, n)
+	if err != nil {
+		return nil, err
+	}
 	return x.builder.Build(ctx, n, row)
 }
 

@@ -231,6 +231,42 @@ func (a *arithExpr) decimal128(x, y column.Int128) (column.Int128, bool) {
 	return sub128(x, y)
 }
 
+// divideExpr is / of doubles; NULL where the divisor is 0.
+type divideExpr struct {
+	base
+	text string
+}
+
+func (d *divideExpr) run(ev *evaluator, s *slot) (*column.Vector, error) {
+	l, err := ev.eval(d.in[0])
+	if err != nil {
+		return nil, err
+	}
+	r, err := ev.eval(d.in[1])
+	if err != nil {
+		return nil, err
+	}
+	n := l.N
+	out := s.floats(n, nil)
+	valid := s.words(n)
+	clear(valid)
+	for i := range n {
+		x, y := l.F64[i], r.F64[i]
+		if !isValid(l.Valid, i) || !isValid(r.Valid, i) || y == 0 {
+			out.F64[i] = 0
+			continue
+		}
+		z := x / y
+		if isFinite(x) && isFinite(y) && !isFinite(z) {
+			return nil, outOfRange("DOUBLE", d.text)
+		}
+		out.F64[i] = z
+		valid[i>>6] |= 1 << (uint(i) & 63)
+	}
+	out.Valid = valid
+	return out, nil
+}
+
 // negExpr is unary minus.
 type negExpr struct {
 	base

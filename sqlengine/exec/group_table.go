@@ -26,8 +26,8 @@ type groupTable struct {
 
 	n      int
 	hashes []uint64
-	// slots is an open-addressing table of gid+1, 0 = free.
-	slots []uint32
+	// slots is an open-addressing table of gid+1 in the low and a part of the hash in the high half; 0 = free.
+	slots []uint64
 
 	// cache maps combined dictionary codes to gid+1 while the dictionaries stay the same.
 	cache []uint32
@@ -35,6 +35,8 @@ type groupTable struct {
 
 	key  []byte
 	wkey []uint64
+	hbuf []uint64
+	wide []bool
 	vecs []*column.Vector
 }
 
@@ -57,12 +59,13 @@ func newGroupTable(keys []expr) *groupTable {
 		default:
 			t.width++
 		}
+		t.wide = append(t.wide, k.kind() == classDecimal && decimalWords(k) == 2)
 	}
 	t.width++
 	if len(keys) > 64 {
 		t.fixed = false
 	}
-	t.slots = make([]uint32, firstSlots)
+	t.slots = slabs64.get(firstSlots)
 	t.wkey = make([]uint64, t.width)
 	return t
 }
@@ -77,7 +80,7 @@ func decimalWords(e expr) int {
 
 // bytes is the memory in use.
 func (t *groupTable) bytes() int64 {
-	return int64(8*cap(t.words) + cap(t.arena) + 8*cap(t.ends) + 8*cap(t.hashes) + 4*cap(t.slots))
+	return int64(8*cap(t.words) + cap(t.arena) + 8*cap(t.ends) + 8*cap(t.hashes) + 8*cap(t.slots))
 }
 
 // assign writes the group of each of the frame's rows.
@@ -277,7 +280,7 @@ func (t *groupTable) wordsOf(i int) {
 	nulls := uint64(0)
 	for k, v := range t.vecs {
 		at := t.at[k]
-		wide := at+1 < t.width-1 && (k+1 < len(t.at) && t.at[k+1] == at+2 || k+1 == len(t.at) && t.width-1 == at+2)
+		wide := t.wide[k]
 		if v.IsNull(i) {
 			nulls |= 1 << k
 			t.wkey[at] = 0
@@ -309,22 +312,24 @@ func mix(h, x uint64) uint64 {
 	return hi ^ lo
 }
 
+// Constants of hashWords: odd numbers without a pattern.
+const (
+	hashSeed = 0x517cc1b727220a95
+	hashEnd  = 0x2545f4914f6cdd1d
+)
+
 func hashWords(w []uint64) uint64 {
-	h := uint64(0x51_7c_c1_b7_27_22_0a_95)
+	h := uint64(hashSeed)
 	for _, x := range w {
 		h = mix(h, x)
 	}
-	return mix(h, 0x2545f4914f6cdd1d)
+	return mix(h, hashEnd)
 }
 
 // assignWords is addRow for all rows of fixed keys.
 func (t *groupTable) assignWords(gids []uint32) {
 	if len(t.keys) == 1 && t.width == 2 && t.keys[0].kind() != classFloat && t.vecs[0].Valid == nil {
-		vals := t.vecs[0].I64
-		for i := range gids {
-			x := uint64(vals[i])
-			gids[i] = t.findOne(x)
-		}
+		t.assignOne(t.vecs[0].I64, gids)
 		return
 	}
 	for i := range gids {
@@ -333,57 +338,84 @@ func (t *groupTable) assignWords(gids []uint32) {
 	}
 }
 
-// findOne is findWords for a key of one word that is not null.
-func (t *groupTable) findOne(x uint64) uint32 {
-	h := mix(mix(mix(0x51_7c_c1_b7_27_22_0a_95, x), 0), 0x2545f4914f6cdd1d)
-	mask := uint64(len(t.slots) - 1)
-	for s := h & mask; ; s = (s + 1) & mask {
-		g := t.slots[s]
-		if g == 0 {
-			break
-		}
-		if w := t.words[2*(g-1):]; w[0] == x && w[1] == 0 {
-			return g - 1
+// tagOf is the part of a hash that a slot holds.
+func tagOf(h uint64) uint64 { return h &^ (1<<32 - 1) }
+
+// assignOne is assignWords for one key of one word, without nulls. Hashes come first: the loop has no chain of
+// dependent loads, and memory is fetched ahead.
+func (t *groupTable) assignOne(vals []int64, gids []uint32) {
+	t.hbuf = sized(t.hbuf, len(gids))
+	hs := t.hbuf
+	for i := range gids {
+		hs[i] = mix(mix(mix(hashSeed, uint64(vals[i])), 0), hashEnd)
+	}
+	for i, h := range hs {
+		x := uint64(vals[i])
+		mask := uint64(len(t.slots) - 1)
+		tag := tagOf(h)
+		for s := h & mask; ; s = (s + 1) & mask {
+			e := t.slots[s]
+			if e == 0 {
+				t.wkey[0], t.wkey[1] = x, 0
+				t.pushWords(t.wkey)
+				gids[i] = t.add(s, h)
+				break
+			}
+			g := uint32(e) - 1
+			if tagOf(e) == tag {
+				if w := t.words[2*g:]; w[0] == x && w[1] == 0 {
+					gids[i] = g
+					break
+				}
+			}
 		}
 	}
-	t.wkey[0], t.wkey[1] = x, 0
-	return t.findWords(t.wkey, h)
+}
+
+func (t *groupTable) pushWords(key []uint64) {
+	n := len(t.words)
+	t.words = slabs64.extend(t.words, n+len(key))
+	copy(t.words[n:], key)
 }
 
 func (t *groupTable) findWords(key []uint64, h uint64) uint32 {
 	mask := uint64(len(t.slots) - 1)
 	w := uint64(t.width)
+	tag := tagOf(h)
 next:
 	for s := h & mask; ; s = (s + 1) & mask {
-		g := t.slots[s]
-		if g == 0 {
-			t.words = append(t.words, key...)
+		e := t.slots[s]
+		if e == 0 {
+			t.pushWords(key)
 			return t.add(s, h)
 		}
-		if t.hashes[g-1] != h {
+		if tagOf(e) != tag {
 			continue
 		}
-		have := t.words[w*uint64(g-1):][:w]
+		g := uint64(uint32(e) - 1)
+		have := t.words[w*g:][:w]
 		for i, x := range key {
 			if have[i] != x {
 				continue next
 			}
 		}
-		return g - 1
+		return uint32(g)
 	}
 }
 
 func (t *groupTable) findBytes(key []byte, h uint64) uint32 {
 	mask := uint64(len(t.slots) - 1)
+	tag := tagOf(h)
 	for s := h & mask; ; s = (s + 1) & mask {
-		g := t.slots[s]
-		if g == 0 {
+		e := t.slots[s]
+		if e == 0 {
 			t.arena = append(t.arena, key...)
-			t.ends = append(t.ends, uint64(len(t.arena)))
+			t.ends = slabs64.extend(t.ends, t.n+1)
+			t.ends[t.n] = uint64(len(t.arena))
 			return t.add(s, h)
 		}
-		if t.hashes[g-1] == h && bytes.Equal(t.keyBytes(int(g-1)), key) {
-			return g - 1
+		if g := uint32(e) - 1; tagOf(e) == tag && bytes.Equal(t.keyBytes(int(g)), key) {
+			return g
 		}
 	}
 }
@@ -400,8 +432,9 @@ func (t *groupTable) keyBytes(g int) []byte {
 func (t *groupTable) add(s, h uint64) uint32 {
 	g := uint32(t.n)
 	t.n++
-	t.hashes = append(t.hashes, h)
-	t.slots[s] = g + 1
+	t.hashes = slabs64.extend(t.hashes, t.n)
+	t.hashes[g] = h
+	t.slots[s] = tagOf(h) | uint64(g) + 1
 	if t.n*2 > len(t.slots) {
 		t.rehash()
 	}
@@ -409,16 +442,38 @@ func (t *groupTable) add(s, h uint64) uint32 {
 }
 
 func (t *groupTable) rehash() {
-	old := len(t.slots)
-	t.slots = make([]uint32, old*4)
+	old := t.slots
+	t.slots = slabs64.get(len(old) * 4)
 	mask := uint64(len(t.slots) - 1)
 	for g, h := range t.hashes {
 		s := h & mask
 		for t.slots[s] != 0 {
 			s = (s + 1) & mask
 		}
-		t.slots[s] = uint32(g + 1)
+		t.slots[s] = tagOf(h) | uint64(g) + 1
 	}
+	slabs64.put(old)
+}
+
+// reserve makes room for n groups.
+func (t *groupTable) reserve(n int) {
+	size := len(t.slots)
+	for size < 2*n {
+		size *= 2
+	}
+	if size > len(t.slots) && t.n == 0 {
+		slabs64.put(t.slots)
+		t.slots = slabs64.get(size)
+	}
+}
+
+// release gives the memory back; the table must not be used any more.
+func (t *groupTable) release() {
+	slabs64.put(t.words)
+	slabs64.put(t.ends)
+	slabs64.put(t.hashes)
+	slabs64.put(t.slots)
+	t.words, t.ends, t.hashes, t.slots, t.n = nil, nil, nil, nil, 0
 }
 
 // take finds or adds group g of another table of the same keys.

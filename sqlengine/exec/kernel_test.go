@@ -197,6 +197,9 @@ func TestCancel(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
+	if o, c := m.opened.Load(), m.closed.Load(); o == 0 || o != c {
+		t.Errorf("%d readers opened, %d closed", o, c)
+	}
 }
 
 func TestExplain(t *testing.T) {

@@ -129,6 +129,19 @@ func (w *pipeWorker) output() (*column.Batch, error) {
 	return out, nil
 }
 
+// ownOutput is output in memory of its own.
+func (w *pipeWorker) ownOutput() (*column.Batch, error) {
+	out := &column.Batch{N: w.ev.frame.rows()}
+	for _, e := range w.pipe.outs {
+		v, err := w.cell(e)
+		if err != nil {
+			return nil, err
+		}
+		out.Cols = append(out.Cols, v)
+	}
+	return out, nil
+}
+
 // stored gives an expression's vector the kind that its type is stored in.
 func stored(v *column.Vector, e expr) *column.Vector {
 	if v.Kind != column.KindInt64 {
@@ -160,7 +173,7 @@ func ownBatch(b *column.Batch) *column.Batch {
 }
 
 func ownVector(v *column.Vector, sel []uint16) *column.Vector {
-	if v.Dict != nil && b2i(v.Dict.N <= column.MaxRows) == 1 || v.Kind < column.KindBytes {
+	if v.Dict != nil && v.Dict.N <= column.MaxRows || v.Kind < column.KindBytes {
 		if sel == nil {
 			return cloneVector(v)
 		}

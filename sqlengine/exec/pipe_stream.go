@@ -180,7 +180,6 @@ type streamIter struct {
 	running []chan streamed
 	// free are workers that have ended a morsel.
 	free chan *pipeWorker
-	idle int
 }
 
 // streamed is a batch or an error; with neither it takes the place of batches that are bigger than others.
@@ -321,11 +320,10 @@ func (s *streamIter) work(m relation.Morsel, out chan<- streamed) {
 		if err != nil || !ok {
 			return err
 		}
-		o, err := w.output()
+		own, err := w.ownOutput()
 		if err != nil {
 			return err
 		}
-		own := ownBatch(o)
 		if err := send(streamed{batch: own}); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -29,7 +30,7 @@ type memory struct {
 	// noCount hides the row count.
 	noCount bool
 	// opened counts the open readers, closed those that were closed.
-	opened, closed int
+	opened, closed atomic.Int64
 }
 
 func (m *memory) Fields() []schema.Field { return m.fields }
@@ -75,6 +76,7 @@ func (m *memoryMorsel) Split(context.Context) ([]relation.Morsel, error) {
 }
 
 func (m *memoryMorsel) Open(context.Context) (relation.Reader, error) {
+	m.of.opened.Add(1)
 	r := &memoryReader{m: m}
 	if m.of.skip && m.req.Filter != nil {
 		r.sel = predicate.NewSelector(m.req.Filter)
@@ -107,7 +109,10 @@ func (r *memoryReader) Next(context.Context) (*column.Batch, error) {
 	return &r.out, nil
 }
 
-func (r *memoryReader) Close() error { return nil }
+func (r *memoryReader) Close() error {
+	r.m.of.closed.Add(1)
+	return nil
+}
 
 // memoryCatalog is one database of relations.
 type memoryCatalog map[string]*memory

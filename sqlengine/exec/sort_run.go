@@ -334,6 +334,9 @@ func (p *pipe) openSorted(ctx context.Context, o *Executor) (batchIter, error) {
 				return nil, errors.Join(err, g.close())
 			}
 		}
+		if err := g.close(); err != nil {
+			return nil, err
+		}
 	} else {
 		plan, err := p.table.Relation().Plan(ctx, p.request())
 		if err != nil {

@@ -80,3 +80,9 @@ func CountPlan(n sql.Node) (*plan.GroupBy, bool) {
 	g, ok := c.slow.(*plan.GroupBy)
 	return g, ok
 }
+
+// Repaired replaces the expressions that go-mysql-server evaluates wrongly, in nodes that the analyzer did not see.
+func Repaired(ctx *sql.Context, n sql.Node) (sql.Node, error) {
+	out, _, err := repairNode(ctx, n)
+	return out, err
+}
