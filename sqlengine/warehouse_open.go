@@ -91,6 +91,9 @@ func parseObjectName(name string) (objectName, error) {
 	case 1:
 		return o, nil
 	case 2:
+		if parts[1] == "" {
+			return o, errs.NotFoundf("Table '%s' doesn't exist: the name of a system table, or branch_ and a branch, is missing after its '$'", name)
+		}
 		if b, ok := strings.CutPrefix(parts[1], branchPrefix); ok {
 			o.branch = b
 		} else {
