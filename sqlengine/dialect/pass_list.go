@@ -23,7 +23,7 @@ func (s *script) features(text string) features {
 			f.headers = true
 		case "PARTITION":
 			f.partitions = f.partitions || s.is(i+1, "(")
-		case "WINDOW":
+		case "WINDOW", "OVER":
 			f.windows = true
 		case "JOIN", "LIMIT", "ORDER":
 			f.queries = true
@@ -67,6 +67,9 @@ func runPasses(stmt sqlparser.Statement, mode Mode, f features) (sqlparser.State
 		v.query = func(q sqlparser.SelectStatement) (sqlparser.SelectStatement, error) {
 			q, err := expandWindows(q)
 			if err != nil {
+				return nil, err
+			}
+			if q, err = splitWindows(q); err != nil {
 				return nil, err
 			}
 			return normalizeQuery(q)

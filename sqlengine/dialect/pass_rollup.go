@@ -24,6 +24,15 @@ func expandRollup(q sqlparser.SelectStatement) (sqlparser.SelectStatement, error
 	if !ok || len(sel.GroupBy) < 2 || !isCall(sel.GroupBy[len(sel.GroupBy)-1], markerRollup) {
 		return q, nil
 	}
+	if q, err := expandWindows(q); err != nil {
+		return nil, err
+	} else if q, err = splitWindows(q); err != nil {
+		return nil, err
+	} else if outer := q.(*sqlparser.Select); outer != sel { // the windows are over all levels
+		groups := outer.From[0].(*sqlparser.AliasedTableExpr).Expr.(*sqlparser.Subquery)
+		groups.Select, err = expandRollup(groups.Select)
+		return outer, err
+	}
 	r := &rollup{sel: sel}
 	for _, g := range sel.GroupBy[:len(sel.GroupBy)-1] {
 		e, err := r.groupExpr(g)
