@@ -29,6 +29,8 @@ type fileRequest struct {
 	from, to int
 	// positions asks for every row, without selection, vector or filter.
 	positions bool
+	// fileSequence gives every row the file's greatest sequence number.
+	fileSequence bool
 	// partition are the values of the partition columns.
 	partition []column.Scalar
 }
@@ -138,8 +140,10 @@ func planFile(ctx context.Context, src *scan.Source, f *scan.File, file format.F
 			continue
 		}
 		inFile := slices.ContainsFunc(have, func(x schema.Field) bool { return x.ID == fd.ID })
-		if fd.ID == schema.FieldIDSequence && f.Meta.MinSequence == f.Meta.MaxSequence && schema.OptSeqSnapshotOrder.Value(src.Schema.Options) {
-			// The committer stamped the snapshot id on the file; the rows keep what the writer counted.
+		if fd.ID == schema.FieldIDSequence && (req.fileSequence ||
+			f.Meta.MinSequence == f.Meta.MaxSequence && schema.OptSeqSnapshotOrder.Value(src.Schema.Options)) {
+			// Under snapshot ordering the committer stamped the snapshot id on the
+			// file; the rows keep what the writer counted.
 			p.sources[i].konst = column.FromScalar(column.IntScalar(column.KindInt64, f.Meta.MaxSequence))
 			continue
 		}

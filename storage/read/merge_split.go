@@ -3,6 +3,7 @@ package read
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sort"
 
 	"github.com/tributarydb/tributary/storage/column"
@@ -16,6 +17,9 @@ import (
 
 // mergeSplitRows is the number of rows from which a merge is divided by key ranges.
 const mergeSplitRows = 250_000
+
+// partsPerCPU is the number of key ranges for each processor.
+const partsPerCPU = 4
 
 // keyPart is the part of a merge that covers a key range: pieces of the
 // greatest run, which the range was made from, and of the other runs what lies in it.
@@ -69,15 +73,12 @@ func (m *splitMorsel) divide(ctx context.Context) ([]relation.Morsel, error) {
 	if err != nil || len(pieces) < 2 {
 		return whole, err
 	}
-	parts := make([]*keyPart, len(pieces))
-	for i, p := range pieces {
-		parts[i] = &keyPart{run: run, pieces: []piece{p}, rows: p.rows}
-		if i > 0 {
-			if parts[i].lo, err = m.firstKey(ctx, p); err != nil {
-				return nil, err
-			}
-			parts[i-1].hi = parts[i].lo
+	parts := groupPieces(pieces, run, partsPerCPU*runtime.GOMAXPROCS(0))
+	for i, p := range parts[1:] {
+		if p.lo, err = m.firstKey(ctx, p.pieces[0]); err != nil {
+			return nil, err
 		}
+		parts[i].hi = p.lo
 	}
 	out := make([]relation.Morsel, len(parts))
 	for i, p := range parts {
@@ -86,6 +87,24 @@ func (m *splitMorsel) divide(ctx context.Context) ([]relation.Morsel, error) {
 		out[i] = &c
 	}
 	return out, nil
+}
+
+// groupPieces makes at most n parts of about equal size of neighbouring pieces.
+func groupPieces(pieces []piece, run, n int) []*keyPart {
+	var total int64
+	for _, p := range pieces {
+		total += p.rows
+	}
+	var parts []*keyPart
+	for _, p := range pieces {
+		if k := len(parts); k == 0 || parts[k-1].rows >= total/int64(n) {
+			parts = append(parts, &keyPart{run: run})
+		}
+		last := parts[len(parts)-1]
+		last.pieces = append(last.pieces, p)
+		last.rows += p.rows
+	}
+	return parts
 }
 
 // pieces cuts the files of a run at their sections.

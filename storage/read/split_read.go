@@ -3,6 +3,7 @@ package read
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"github.com/tributarydb/tributary/storage/column"
@@ -243,6 +244,9 @@ func (h *Handles) openMerge(ctx context.Context, s *scan.Split, w Want, o MergeO
 	}
 	layout.Seq, layout.Kind = len(fields), len(fields)+1
 	fields = append(fields, schema.SequenceField(), schema.KindField())
+	// Where no run's sequence numbers reach into another's, any number of a
+	// file tells which row is newer, and those of the rows need not be read.
+	ordered := runsInOrder(s)
 
 	keys := sch.TrimmedPrimaryKeys()
 	filter := predicate.RemapColumns(w.Filter, func(c int) int {
@@ -251,22 +255,36 @@ func (h *Handles) openMerge(ctx context.Context, s *scan.Split, w Want, o MergeO
 		}
 		return at[c]
 	})
+	// A row of the oldest run that the filter leaves out hides no other row, if
+	// the newest row of a key is always the one that counts.
+	oldest := filter
+	if ordered && engine.Kind() == lsm.Deduplicate && len(engine.SequenceColumns()) == 0 {
+		oldest = predicate.RemapColumns(w.Filter, func(c int) int {
+			if i, ok := at[c]; ok {
+				return i
+			}
+			return -1
+		})
+	}
 	openPiece := func(p piece, filter predicate.Predicate) func(context.Context) (relation.Reader, error) {
 		return func(ctx context.Context) (relation.Reader, error) {
-			return h.openFile(ctx, p.file.SourceOr(s.Source), p.file, fileRequest{fields: fields, filter: filter, from: p.from, to: p.to, partition: partitionOf(s)})
+			return h.openFile(ctx, p.file.SourceOr(s.Source), p.file, fileRequest{fields: fields, filter: filter, from: p.from, to: p.to, partition: partitionOf(s), fileSequence: ordered && !w.Sequence})
 		}
 	}
 	open := func(i int, run lsm.SortedRun[*scan.File]) lsm.RunReader {
 		c := &concatReader{}
+		f := filter
+		if i == 0 {
+			f = oldest
+		}
 		if part != nil && i == part.run {
 			for _, p := range part.pieces {
-				c.open = append(c.open, openPiece(p, filter))
+				c.open = append(c.open, openPiece(p, f))
 			}
 			return c
 		}
-		f := filter
 		if part != nil {
-			f = predicate.NewAnd(filter, part.rangeFilter(layout.Keys[0]))
+			f = predicate.NewAnd(f, part.rangeFilter(layout.Keys[0]))
 		}
 		for _, file := range run {
 			c.open = append(c.open, openPiece(piece{file: file}, f))
@@ -297,6 +315,26 @@ func (h *Handles) openMerge(ctx context.Context, s *scan.Split, w Want, o MergeO
 		c.Cols[seq], c.Cols[seq+1] = b.Cols[seq+1], b.Cols[seq]
 		return &c, nil
 	}}, nil
+}
+
+// runsInOrder reports whether the runs, the oldest first, hold ascending
+// sequence numbers that do not overlap from run to run.
+func runsInOrder(s *scan.Split) bool {
+	if len(s.Postponed) > 0 || s.PartitionAs != nil || schema.OptSeqSnapshotOrder.Value(s.Source.Schema.Options) {
+		return false
+	}
+	last := int64(math.MinInt64)
+	for _, run := range s.Runs {
+		top := last
+		for _, f := range run {
+			if f.Meta.MinSequence <= last || f.Meta.MaxSequence < f.Meta.MinSequence {
+				return false
+			}
+			top = max(top, f.Meta.MaxSequence)
+		}
+		last = top
+	}
+	return true
 }
 
 // needsLookup reports whether the table's compactions look the older row of a
