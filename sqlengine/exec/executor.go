@@ -6,6 +6,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
 	gms "github.com/dolthub/go-mysql-server/sql/types"
 
 	"github.com/tributarydb/tributary/sqlengine/planner"
@@ -72,7 +73,8 @@ func (x *Executor) Replace(ctx *sql.Context, n sql.Node) (out sql.Node, err erro
 	if !enabled(ctx) || x.builder == nil || !reads(n) {
 		return n, nil
 	}
-	return x.visit(ctx, n)
+	v := &visitor{exec: x, ctx: ctx}
+	return v.visit(n)
 }
 
 // reads reports whether a plan only reads.
@@ -89,7 +91,15 @@ func reads(n sql.Node) bool {
 	return true
 }
 
-func (x *Executor) visit(ctx *sql.Context, n sql.Node) (sql.Node, error) {
+// visitor replaces parts of one plan.
+type visitor struct {
+	exec *Executor
+	ctx  *sql.Context
+	// inner is the plan of a subquery expression.
+	inner bool
+}
+
+func (v *visitor) visit(n sql.Node) (sql.Node, error) {
 	switch n := n.(type) {
 	case *rowsNode, *batchNode, *plan.ResolvedTable, *plan.TableAlias:
 		return n, nil
@@ -98,24 +108,28 @@ func (x *Executor) visit(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 			return n, nil
 		}
 	}
-	if out := x.translate(ctx, n); out != nil {
+	if out := v.translate(n); out != nil {
 		return out, nil
 	}
 	if s, ok := n.(*plan.SubqueryAlias); ok {
 		if s.IsLateral || s.OuterScopeVisibility || !s.Correlated.Empty() {
 			return n, nil
 		}
-		child, err := x.visit(ctx, s.Child)
+		child, err := v.visit(s.Child)
 		if err != nil || sameNode(child, s.Child) {
 			return n, err
 		}
 		return s.WithChild(child), nil
 	}
+	n, err := v.subqueries(n)
+	if err != nil {
+		return nil, err
+	}
 	old := n.Children()
 	kids := make([]sql.Node, len(old))
 	changed := false
 	for i, c := range old {
-		k, err := x.visit(ctx, c)
+		k, err := v.visit(c)
 		if err != nil {
 			return nil, err
 		}
@@ -128,6 +142,23 @@ func (x *Executor) visit(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 	return n.WithChildren(kids...)
 }
 
+// subqueries visits the subquery expressions of one node that run once a statement; others would start anew for every row.
+func (v *visitor) subqueries(n sql.Node) (sql.Node, error) {
+	out, _, err := transform.OneNodeExprsWithNode(n, func(_ sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+		s, ok := e.(*plan.Subquery)
+		if !ok || !s.Correlated().Empty() || !s.CanCacheResults() {
+			return e, transform.SameTree, nil
+		}
+		in := visitor{exec: v.exec, ctx: v.ctx, inner: true}
+		q, err := in.visit(s.Query)
+		if err != nil || sameNode(q, s.Query) {
+			return e, transform.SameTree, err
+		}
+		return s.WithQuery(q), transform.NewTree, nil
+	})
+	return out, err
+}
+
 // sameNode compares nodes by identity; nodes that are not comparable are never the same.
 func sameNode(a, b sql.Node) bool {
 	t := reflect.TypeOf(a)
@@ -135,7 +166,7 @@ func sameNode(a, b sql.Node) bool {
 }
 
 // translate makes a node of ours of n and everything below; nil where that is not possible or brings nothing.
-func (x *Executor) translate(ctx *sql.Context, n sql.Node) (out sql.Node) {
+func (v *visitor) translate(n sql.Node) (out sql.Node) {
 	switch n.(type) {
 	case *plan.Filter, *plan.Having, *plan.Project, *plan.GroupBy, *plan.Distinct, *plan.Limit, *plan.Sort, *plan.TopN:
 	default:
@@ -143,7 +174,7 @@ func (x *Executor) translate(ctx *sql.Context, n sql.Node) (out sql.Node) {
 			return nil
 		}
 	}
-	c := &compiler{ctx: ctx}
+	c := &compiler{ctx: v.ctx, inner: v.inner}
 	p := c.compile(n)
 	if p == nil || p.plain() {
 		return nil
@@ -157,7 +188,7 @@ func (x *Executor) translate(ctx *sql.Context, n sql.Node) (out sql.Node) {
 	if wide && p.agg == nil {
 		return nil
 	}
-	node := rowsNode{exec: x, pipe: p, orig: n, wide: wide, sch: make(sql.Schema, len(sch))}
+	node := rowsNode{exec: v.exec, pipe: p, orig: n, wide: wide, sch: make(sql.Schema, len(sch))}
 	for i, col := range sch {
 		s := *col
 		s.Type = sqlTypeOf(p.outs[i], col.Type)

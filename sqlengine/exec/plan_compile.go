@@ -35,6 +35,8 @@ type pipe struct {
 	filters []filter
 	outs    []expr
 	cols    []outColumn
+	// inner is that of the compiler.
+	inner bool
 	// order sorts the rows; ordered by nothing where it is empty.
 	order []sortKey
 	// offset rows are skipped, then at most limit are given; limit < 0 = all.
@@ -54,6 +56,8 @@ type aggregate struct {
 // compiler turns plan nodes into pipes.
 type compiler struct {
 	ctx *sql.Context
+	// inner is a subquery's plan: there indexes of fields count from the outer row's first column.
+	inner bool
 }
 
 // compile returns nil for what is not translated.
@@ -89,7 +93,7 @@ func (c *compiler) compile(n sql.Node) *pipe {
 }
 
 func (c *compiler) newPipe() *pipe {
-	p := &pipe{build: newExprBuilder(c.ctx), limit: -1}
+	p := &pipe{build: newExprBuilder(c.ctx), limit: -1, inner: c.inner}
 	p.build.field = p.resolve
 	return p
 }
@@ -101,7 +105,7 @@ func (p *pipe) resolve(g *expression.GetField) (expr, bool) {
 			return p.outs[i], true
 		}
 	}
-	if i := g.Index(); i >= 0 && i < len(p.cols) && strings.EqualFold(p.cols[i].name, g.Name()) {
+	if i := g.Index(); !p.inner && i >= 0 && i < len(p.cols) && strings.EqualFold(p.cols[i].name, g.Name()) {
 		return p.outs[i], true
 	}
 	return nil, false
