@@ -69,6 +69,7 @@ func TestConvert(t *testing.T) {
 		{sql.ErrInvalidOperandColumns.New(1, 2), 1241, "21000", "Operand should contain 1 column(s)"},
 		{analyzererrors.ErrValidationGroupBy.New("t.x"), 1055, "42000", "Expression of SELECT list is not in GROUP BY clause and contains nonaggregated column 't.x' which is not functionally dependent on columns in GROUP BY clause; this is incompatible with sql_mode=only_full_group_by"},
 		{sql.ErrUnknownSystemVariable.New("nosuch"), 1193, "HY000", "Unknown system variable 'nosuch'"},
+		{sql.ErrUnknownSystemVariable.New("@@session.nosuch"), 1193, "HY000", "Unknown system variable 'nosuch'"},
 		{sql.ErrInvalidSystemVariableValue.New("autocommit", "x"), 1231, "42000", "Variable 'autocommit' can't be set to the value of 'x'"},
 		{sql.ErrSystemVariableReadOnly.New("version"), 1238, "HY000", "Variable 'version' is a read only variable"},
 		{sql.ErrUnknownPreparedStatement.New("p"), 1243, "HY000", "Unknown prepared statement handler (p) given to EXECUTE"},

@@ -121,7 +121,7 @@ var kindRules = []kindRule{
 	{expression.ErrInvalidRegexp, 3685, "HY000", nil},
 
 	// Variables.
-	{sql.ErrUnknownSystemVariable, 1193, "HY000", nil},
+	{sql.ErrUnknownSystemVariable, 1193, "HY000", unknownVariable},
 	{sql.ErrUnknownUserVariable, 1193, "HY000", nil},
 	{sql.ErrInvalidSystemVariableValue, 1231, "42000", nil},
 	{sql.ErrSystemVariableCodeFail, 1231, "42000", nil},

@@ -45,6 +45,17 @@ func fixed(text string) func(db, msg string) string {
 	return func(string, string) string { return text }
 }
 
+// unknownVariable names the variable alone, without @@ and scope.
+func unknownVariable(_, msg string) string {
+	name := strings.TrimLeft(quoted(msg), "@")
+	for _, scope := range []string{"session.", "global.", "local.", "persist.", "persist_only."} {
+		if len(name) > len(scope) && strings.EqualFold(name[:len(scope)], scope) {
+			name = name[len(scope):]
+		}
+	}
+	return "Unknown system variable '" + name + "'"
+}
+
 // quoted returns what stands in the first pair of quotes of msg, msg where there is none.
 func quoted(msg string) string {
 	i := strings.IndexAny(msg, "'\"`")

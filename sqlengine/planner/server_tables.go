@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"maps"
 	"sort"
 	"strings"
 
@@ -16,13 +17,17 @@ const (
 	performanceDatabase = "performance_schema"
 )
 
+func nameValueFields() []schema.Field {
+	return numberFields(textField("VARIABLE_NAME", 64, true), textField("VARIABLE_VALUE", 1024))
+}
+
 // nameValueTable is a table of names and values.
-func nameValueTable(name string, values func(q *virtualQuery) map[string]string) *virtualTable {
+func nameValueTable(name string, values func(ctx *sql.Context) map[string]string) *virtualTable {
 	return &virtualTable{
 		name:   name,
-		fields: numberFields(textField("VARIABLE_NAME", 64, true), textField("VARIABLE_VALUE", 1024)),
+		fields: nameValueFields(),
 		rows: func(q *virtualQuery) error {
-			m := values(q)
+			m := values(q.ctx)
 			for _, k := range sortedKeys(m) {
 				q.emit(k, m[k])
 			}
@@ -62,35 +67,47 @@ func onOff(b bool) string {
 	return "OFF"
 }
 
-func globalVariables(*virtualQuery) map[string]string {
-	out := map[string]string{}
+func globalVariables(ctx *sql.Context) map[string]string {
+	values := map[string]any{}
 	for name := range sql.SystemVariables.GetAllGlobalVariables() {
 		if v, val, ok := sql.SystemVariables.GetGlobal(name); ok {
 			if m, isMySQL := v.(*sql.MysqlSystemVariable); isMySQL && m.Scope.IsSessionOnly() {
 				continue
 			}
-			out[name] = variableText(v.GetType(), val)
+			values[name] = val
+		}
+	}
+	return shownVariables(values)
+}
+
+func sessionVariables(ctx *sql.Context) map[string]string {
+	out := globalVariables(ctx)
+	maps.Copy(out, shownVariables(ctx.GetAllSessionVariables()))
+	for _, name := range []string{warningCountVariable, errorCountVariable, identityVariable, threadIDVariable} {
+		if v, err := ctx.GetSessionVariable(ctx, name); err == nil {
+			out[name] = fmt.Sprint(v)
 		}
 	}
 	return out
 }
 
-func sessionVariables(q *virtualQuery) map[string]string {
-	out := globalVariables(q)
-	for name, val := range q.ctx.GetAllSessionVariables() {
-		if v, _, ok := sql.SystemVariables.GetGlobal(name); ok {
-			out[name] = variableText(v.GetType(), val)
-		}
+func globalStatus(*sql.Context) map[string]string {
+	values := map[string]any{}
+	for name, v := range sql.StatusVariables.NewGlobalMap() {
+		values[name] = v.Value()
 	}
-	return out
+	return statusText(values)
 }
 
-func statusValues(q *virtualQuery) map[string]string {
-	out := map[string]string{}
-	for name, v := range q.ctx.GetAllStatusVariables(q.ctx) {
-		out[name] = fmt.Sprint(v.Value())
+func sessionStatus(ctx *sql.Context) map[string]string {
+	values := map[string]any{}
+	for name, v := range sql.StatusVariables.NewGlobalMap() {
+		values[name] = v.Value()
 	}
-	return out
+	for name, v := range ctx.GetAllStatusVariables(ctx) {
+		values[name] = v.Value()
+	}
+	return statusText(values)
 }
 
 // emptyTable has columns and never rows.
@@ -103,18 +120,20 @@ func performanceTables() []*virtualTable {
 	return []*virtualTable{
 		nameValueTable("global_variables", globalVariables),
 		nameValueTable("session_variables", sessionVariables),
-		nameValueTable("global_status", statusValues),
-		nameValueTable("session_status", statusValues),
-		nameValueTable("persisted_variables", func(q *virtualQuery) map[string]string {
-			out := map[string]string{}
-			p := q.engine.persisted
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			for k, v := range p.values {
-				out[k] = fmt.Sprint(v)
-			}
-			return out
-		}),
+		nameValueTable("global_status", globalStatus),
+		nameValueTable("session_status", sessionStatus),
+		{
+			name: "persisted_variables", fields: nameValueFields(),
+			rows: func(q *virtualQuery) error {
+				p := q.engine.persisted
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				for _, k := range sortedKeys(p.values) {
+					q.emit(k, fmt.Sprint(p.values[k]))
+				}
+				return nil
+			},
+		},
 		{
 			name:   "user_variables_by_thread",
 			fields: numberFields(intField("THREAD_ID", true), textField("VARIABLE_NAME", 64, true), textField("VARIABLE_VALUE", 16383)),

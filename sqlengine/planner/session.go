@@ -57,6 +57,8 @@ func (t *Transaction) pin(key string, rel relation.Relation) relation.Relation {
 type Session struct {
 	*sql.BaseSession
 	persisted *persistedVariables
+	// diagnosed and diagnosedErrors count the warnings and errors of the last statement, for @@warning_count.
+	diagnosed, diagnosedErrors int
 }
 
 var (
@@ -100,7 +102,10 @@ func (s *Session) RollbackToSavepoint(*sql.Context, sql.Transaction, string) err
 func (s *Session) ReleaseSavepoint(*sql.Context, sql.Transaction, string) error { return nil }
 
 // CommandBegin implements sql.LifecycleAwareSession.
-func (s *Session) CommandBegin() error { return nil }
+func (s *Session) CommandBegin() error {
+	s.countDiagnostics()
+	return nil
+}
 
 // CommandEnd implements sql.LifecycleAwareSession. go-mysql-server leaves the implicit transaction of a
 // statement that failed in analysis open; the next statement must not see its snapshots.
@@ -125,6 +130,9 @@ func (s *Session) ValidateSession(ctx *sql.Context) error {
 // GetSessionVariable gives what a stored value cannot say: @@timestamp follows the clock until it is set, and character_set_results
 // may be NULL.
 func (s *Session) GetSessionVariable(ctx *sql.Context, name string) (any, error) {
+	if v, ok := s.stateVariable(name); ok {
+		return v, nil
+	}
 	v, err := s.BaseSession.GetSessionVariable(ctx, name)
 	if err != nil {
 		return nil, err

@@ -40,6 +40,10 @@ func (e *Engine) showNode(n sql.Node) *rowsNode {
 		return showCreateTable(n)
 	case *plan.ShowTableStatus:
 		return showTableStatus(n)
+	case *plan.ShowVariables:
+		return showVariables(n)
+	case *plan.ShowStatus:
+		return showStatus(n)
 	case *plan.ShowGrants:
 		return showGrants(e, n)
 	case *plan.ShowDatabases:

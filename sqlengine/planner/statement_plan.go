@@ -31,6 +31,8 @@ func (e *Engine) planStatement(stmt dialect.Statement, children []sql.Expression
 		return e.adminTables(s), nil
 	case dialect.Do, dialect.CommentOnly:
 		return doNode(children), nil
+	case dialect.ShowCount:
+		return showCount(s), nil
 	case dialect.ShowErrors:
 		return &rowsNode{name: "ShowErrors", sch: warningColumns(), rows: showErrors}, nil
 	case dialect.ShowCreateUser:
@@ -302,6 +304,22 @@ func warningColumns() sql.Schema {
 	return sql.Schema{
 		{Name: "Level", Type: gms.LongText}, {Name: "Code", Type: gms.Int64}, {Name: "Message", Type: gms.LongText},
 	}
+}
+
+// showCount is SHOW COUNT(*) WARNINGS or ERRORS.
+func showCount(s dialect.ShowCount) sql.Node {
+	name := warningCountVariable
+	if s.Errors {
+		name = errorCountVariable
+	}
+	return &rowsNode{name: "ShowCount", sch: sql.Schema{numberColumn("@@session." + name)}, rows: func(ctx *sql.Context) ([]sql.Row, error) {
+		v, err := ctx.GetSessionVariable(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		n, _, err := gms.Int64.Convert(ctx, v)
+		return []sql.Row{{n}}, err
+	}}
 }
 
 func showErrors(ctx *sql.Context) ([]sql.Row, error) {

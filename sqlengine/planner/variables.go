@@ -58,7 +58,7 @@ func defineVariables(o Options, persisted map[string]any) error {
 		results,
 		define("version", global, false, text("version"), Version),
 		define("version_comment", global, false, text("version_comment"), VersionComment),
-		define("version_compile_os", global, false, text("version_compile_os"), runtime.GOOS),
+		define("version_compile_os", global, false, text("version_compile_os"), osName()),
 		define("version_compile_machine", global, false, text("version_compile_machine"), machineName()),
 		define("hostname", global, false, text("hostname"), host),
 		define("system_time_zone", global, false, text("system_time_zone"), systemZone().String()),
@@ -79,7 +79,8 @@ func defineVariables(o Options, persisted map[string]any) error {
 		define("timestamp", session, true, gms.NewSystemDoubleType("timestamp", 0, 2147483647), float64(0)),
 		define("sql_mode", both, true, sqlModeType, sqlModeDefault),
 		define("collation_server", both, true, text("collation_server"), "utf8mb4_0900_ai_ci"),
-		define("pseudo_thread_id", session, true, gms.NewSystemIntType("pseudo_thread_id", 0, 1<<32, false), int64(0)),
+		define("tls_version", global, false, text("tls_version"), "TLSv1.2,TLSv1.3"),
+		define("thread_cache_size", global, true, gms.NewSystemIntType("thread_cache_size", 0, 16384, false), int64(9)),
 		define("have_ssl", global, false, text("have_ssl"), "YES"),
 		define("have_openssl", global, false, text("have_openssl"), "YES"),
 	}
@@ -87,13 +88,22 @@ func defineVariables(o Options, persisted map[string]any) error {
 		// The listeners' limit is fixed when they open: not to be set.
 		vars = append(vars, define("max_connections", global, false, gms.NewSystemIntType("max_connections", 1, maxConnections, false), int64(o.MaxConnections)))
 	}
-	sql.SystemVariables.AddSystemVariables(vars)
+	hideRemovedVariables()
+	sql.SystemVariables.AddSystemVariables(append(vars, stateVariables()...))
 	for _, name := range slices.Sorted(maps.Keys(persisted)) {
 		if err := sql.SystemVariables.AssignValues(map[string]any{name: persisted[name]}); err != nil {
 			return fmt.Errorf("persisted variable %s: %w", name, err)
 		}
 	}
 	return nil
+}
+
+// osName is the operating system as MySQL spells it.
+func osName() string {
+	if runtime.GOOS == "linux" {
+		return "Linux"
+	}
+	return runtime.GOOS
 }
 
 func machineName() string {
