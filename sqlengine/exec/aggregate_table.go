@@ -7,6 +7,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/tributarydb/tributary/sqlengine/types"
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/schema"
 )
@@ -353,7 +354,7 @@ func (t *aggregateTable) extreme(s *slotState, spec slotSpec, g uint32, v *colum
 	least := spec.kind == slotMin
 	switch spec.arg.kind() {
 	case classFloat:
-		if x := v.F64[i]; fresh || beats(compareFloats(x, s.floats[g]), least) {
+		if x := v.F64[i]; fresh || beats(types.CompareDoubles(x, s.floats[g]), least) {
 			s.floats[g] = x
 		}
 	case classBytes:
@@ -507,7 +508,7 @@ func (t *aggregateTable) mergeGroup(spec slotSpec, s, os *slotState, g int, to u
 		s.seen[to] = true
 		switch spec.arg.kind() {
 		case classFloat:
-			if first || beats(compareFloats(os.floats[g], s.floats[to]), least) {
+			if first || beats(types.CompareDoubles(os.floats[g], s.floats[to]), least) {
 				s.floats[to] = os.floats[g]
 			}
 		case classBytes:

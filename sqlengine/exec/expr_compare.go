@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
+	"github.com/tributarydb/tributary/sqlengine/types"
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/predicate"
 )
@@ -50,10 +51,10 @@ func (c *compareExpr) run(ev *evaluator, s *slot) (*column.Vector, error) {
 	o := out.I64
 	switch c.in[0].kind() {
 	case classFloat:
-		compareInto(c.op, o, l.F64, r.F64, compareFloats)
+		compareInto(c.op, o, l.F64, r.F64, types.CompareDoubles)
 	case classBytes:
 		for i := range o {
-			o[i] = b2i(holds(c.op, bytes.Compare(l.Bytes(i), r.Bytes(i))))
+			o[i] = b2i(c.op.Holds(bytes.Compare(l.Bytes(i), r.Bytes(i))))
 		}
 	default:
 		if l.Kind == column.KindInt64 && r.Kind == column.KindInt64 && c.up == [2]int{} {
@@ -66,7 +67,7 @@ func (c *compareExpr) run(ev *evaluator, s *slot) (*column.Vector, error) {
 			if (!ok1 || !ok2) && isValid(l.Valid, i) && isValid(r.Valid, i) {
 				return nil, errWide
 			}
-			o[i] = b2i(holds(c.op, x.Cmp(y)))
+			o[i] = b2i(c.op.Holds(x.Cmp(y)))
 		}
 	}
 	if c.nullSafe && (l.Valid != nil || r.Valid != nil) {
@@ -82,7 +83,7 @@ func (c *compareExpr) run(ev *evaluator, s *slot) (*column.Vector, error) {
 
 func compareInto[T any](op predicate.Op, out []int64, l, r []T, f func(a, b T) int) {
 	for i := range out {
-		out[i] = b2i(holds(op, f(l[i], r[i])))
+		out[i] = b2i(op.Holds(f(l[i], r[i])))
 	}
 }
 
@@ -113,39 +114,6 @@ func compareInts(op predicate.Op, out, l, r []int64) {
 			out[i] = b2i(x >= r[i])
 		}
 	}
-}
-
-// compareFloats orders doubles as storage does: NaN is equal to itself and above all.
-func compareFloats(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	case a == b:
-		return 0
-	case a == a:
-		return -1
-	case b == b:
-		return 1
-	}
-	return 0
-}
-
-func holds(op predicate.Op, c int) bool {
-	switch op {
-	case predicate.Eq:
-		return c == 0
-	case predicate.Ne:
-		return c != 0
-	case predicate.Lt:
-		return c < 0
-	case predicate.Le:
-		return c <= 0
-	case predicate.Gt:
-		return c > 0
-	}
-	return c >= 0
 }
 
 // truthExpr turns a number into 1, 0 or NULL.

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tributarydb/tributary/sqlengine/types"
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/errs"
 )
@@ -236,7 +237,7 @@ func compareCells(a *column.Vector, i int, b *column.Vector, j int, e expr) int 
 	case classDecimal:
 		return a.Dec128(i).Cmp(b.Dec128(j))
 	case classFloat:
-		return compareFloats(a.Float(i), b.Float(j))
+		return types.CompareDoubles(a.Float(i), b.Float(j))
 	case classInt:
 		return cmp.Compare(a.Int(i), b.Int(j))
 	}

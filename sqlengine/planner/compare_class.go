@@ -10,6 +10,8 @@ import (
 	gms "github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 	"github.com/shopspring/decimal"
+
+	"github.com/tributarydb/tributary/sqlengine/types"
 )
 
 // compareClass is how MySQL compares two values, decided by their types.
@@ -143,7 +145,7 @@ func compareValues(class compareClass, l, r any) (c int, ok bool) {
 		if !aok || !bok {
 			return 0, false
 		}
-		return compareDoubles(a, b), true
+		return types.CompareDoubles(a, b), true
 	case classBytes, classPadded:
 		a, aok := toText(l)
 		b, bok := toText(r)
@@ -164,23 +166,6 @@ func compareValues(class compareClass, l, r any) (c int, ok bool) {
 		return cmp.Compare(a, b), aok && bok
 	}
 	return 0, false
-}
-
-// compareDoubles orders doubles as stored data is ordered: NaN after all, equal to itself.
-func compareDoubles(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	case a == b:
-		return 0
-	case a == a:
-		return -1
-	case b == b:
-		return 1
-	}
-	return 0
 }
 
 func compareIntegers(l, r any) (int, bool) {

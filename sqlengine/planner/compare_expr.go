@@ -153,7 +153,7 @@ func (c *Comparison) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if !ok {
 		return c.orig.Eval(ctx, row)
 	}
-	return holds(c.op, x), nil
+	return c.op.Holds(x), nil
 }
 
 func evalPlain(ctx *sql.Context, e sql.Expression, row sql.Row) (any, error) {
@@ -162,22 +162,6 @@ func evalPlain(ctx *sql.Context, e sql.Expression, row sql.Row) (any, error) {
 		return nil, err
 	}
 	return sql.UnwrapAny(ctx, v)
-}
-
-func holds(op predicate.Op, c int) bool {
-	switch op {
-	case predicate.Eq:
-		return c == 0
-	case predicate.Ne:
-		return c != 0
-	case predicate.Lt:
-		return c < 0
-	case predicate.Le:
-		return c <= 0
-	case predicate.Gt:
-		return c > 0
-	}
-	return c >= 0
 }
 
 // InList is IN with a list of expressions. Each element is compared as MySQL compares

@@ -205,14 +205,11 @@ func (s *Store) readColumnar(ctx context.Context, name, kind string, size int, c
 	}
 }
 
-func (s *Store) columnarManifest(ctx context.Context, name, kind string, size int) (out []Entry, first error) {
-	for _, n := range fileFieldCounts {
-		out = nil
-		err := s.readColumnar(ctx, name, kind, size, entryFields(n), func(row func(int) vec) error {
-			e, err := columnarEntry("manifest "+s.Path(name), row, n)
-			out = append(out, e)
-			return err
-		})
+// firstLayout reads with one layout after another until one fits; where none does it tells why the first did not.
+func firstLayout[L, T any](ctx context.Context, layouts []L, read func(L) ([]T, error)) ([]T, error) {
+	var first error
+	for _, l := range layouts {
+		out, err := read(l)
 		if err == nil {
 			return out, nil
 		}
@@ -224,6 +221,17 @@ func (s *Store) columnarManifest(ctx context.Context, name, kind string, size in
 		}
 	}
 	return nil, first
+}
+
+func (s *Store) columnarManifest(ctx context.Context, name, kind string, size int) ([]Entry, error) {
+	return firstLayout(ctx, fileFieldCounts, func(n int) (out []Entry, err error) {
+		err = s.readColumnar(ctx, name, kind, size, entryFields(n), func(row func(int) vec) error {
+			e, err := columnarEntry("manifest "+s.Path(name), row, n)
+			out = append(out, e)
+			return err
+		})
+		return out, err
+	})
 }
 
 func columnarEntry(name string, row func(int) vec, n int) (Entry, error) {
@@ -285,11 +293,11 @@ func (s *Store) columnarList(ctx context.Context, name, kind string, size int) (
 	return out, err
 }
 
-func (s *Store) columnarIndex(ctx context.Context, name, kind string, size int) (out []IndexEntry, first error) {
+func (s *Store) columnarIndex(ctx context.Context, name, kind string, size int) ([]IndexEntry, error) {
 	full := "index manifest " + s.Path(name)
-	for _, ranges := range []string{"f0 STRING, f1 INT, f2 INT, _CARDINALITY BIGINT", "f0 STRING, f1 INT, f2 INT"} {
-		out = nil
-		err := s.readColumnar(ctx, name, kind, size, indexFields(ranges), func(row func(int) vec) error {
+	layouts := []string{"f0 STRING, f1 INT, f2 INT, _CARDINALITY BIGINT", "f0 STRING, f1 INT, f2 INT"}
+	return firstLayout(ctx, layouts, func(ranges string) (out []IndexEntry, err error) {
+		err = s.readColumnar(ctx, name, kind, size, indexFields(ranges), func(row func(int) vec) error {
 			if err := checkVersion(full, "index manifest entry", int32(row(0).int()), indexVersion); err != nil {
 				return err
 			}
@@ -323,15 +331,6 @@ func (s *Store) columnarIndex(ctx context.Context, name, kind string, size int) 
 			out = append(out, e)
 			return nil
 		})
-		if err == nil {
-			return out, nil
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if first == nil {
-			first = err
-		}
-	}
-	return nil, first
+		return out, err
+	})
 }

@@ -280,8 +280,12 @@ func leafMatches(l *Leaf, v column.Scalar) bool {
 	case Contains:
 		return bytes.Contains(v.B, l.Literals[0].B)
 	}
-	c := v.Compare(l.Literals[0])
-	switch l.Op {
+	return l.Op.Holds(v.Compare(l.Literals[0]))
+}
+
+// Holds reports whether a comparison's result c (negative, 0, positive) satisfies op, which is one of Eq to Ge.
+func (op Op) Holds(c int) bool {
+	switch op {
 	case Eq:
 		return c == 0
 	case Ne:

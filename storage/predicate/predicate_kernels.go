@@ -145,7 +145,7 @@ func (l *leafSelector) flatBytes(v *column.Vector, sel, out []uint16) int {
 	default:
 		for _, i := range sel {
 			out[k] = i
-			k += b2i(opHolds(l.leaf.Op, bytes.Compare(v.Bytes(int(i)), lit)))
+			k += b2i(l.leaf.Op.Holds(bytes.Compare(v.Bytes(int(i)), lit)))
 		}
 	}
 	return k
@@ -178,26 +178,9 @@ func (l *leafSelector) test(v *column.Vector, i int) bool {
 		return found == (l.leaf.Op == In)
 	case Eq, Ne, Lt, Le, Gt, Ge:
 		loose := l.leaf.Op == Eq || l.leaf.Op == Le || l.leaf.Op == Ge
-		return opHolds(l.leaf.Op, compareLiteral(v, i, &l.leaf.Literals[0], loose))
+		return l.leaf.Op.Holds(compareLiteral(v, i, &l.leaf.Literals[0], loose))
 	}
 	return true // a text operator on another kind
-}
-
-// opHolds reports whether a comparison's result c (-1, 0, 1) satisfies op.
-func opHolds(op Op, c int) bool {
-	switch op {
-	case Eq:
-		return c == 0
-	case Ne:
-		return c != 0
-	case Lt:
-		return c < 0
-	case Le:
-		return c <= 0
-	case Gt:
-		return c > 0
-	}
-	return c >= 0
 }
 
 // compareLiteral orders a value and a literal as Scalar.Compare does. With

@@ -1,31 +1,12 @@
 package orc
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/schema"
 )
-
-var rootNames = map[schema.Root]string{
-	schema.Char: "CHAR", schema.Varchar: "VARCHAR", schema.Boolean: "BOOLEAN", schema.Binary: "BINARY", schema.Varbinary: "VARBINARY",
-	schema.Decimal: "DECIMAL", schema.TinyInt: "TINYINT", schema.SmallInt: "SMALLINT", schema.Int: "INT", schema.BigInt: "BIGINT",
-	schema.Float: "FLOAT", schema.Double: "DOUBLE", schema.Date: "DATE", schema.Time: "TIME", schema.Timestamp: "TIMESTAMP",
-	schema.TimestampLTZ: "TIMESTAMP WITH LOCAL TIME ZONE", schema.Variant: "VARIANT", schema.Blob: "BLOB", schema.Geometry: "GEOMETRY",
-	schema.Geography: "GEOGRAPHY", schema.Array: "ARRAY", schema.VectorType: "VECTOR", schema.Multiset: "MULTISET", schema.Map: "MAP", schema.Row: "ROW",
-}
-
-func typeName(t *schema.Type) string {
-	if t.Root == schema.Decimal {
-		return fmt.Sprintf("DECIMAL(%d, %d)", t.Precision, t.Scale)
-	}
-	if n, ok := rootNames[t.Root]; ok {
-		return n
-	}
-	return fmt.Sprintf("type %d", t.Root)
-}
 
 // newColumn makes the reader of the file's column id as type t, or says why
 // they do not go together (format section 7.4).
@@ -133,9 +114,9 @@ func newColumn(env *readEnv, id int, t *schema.Type, path []string) (columnReade
 			return &structColumn{colBase: base}, nil
 		}
 	default:
-		return nil, errs.Unsupportedf("file %s: column %s: Paimon stores no %s in ORC files", env.file.path, base.path, typeName(t))
+		return nil, errs.Unsupportedf("file %s: column %s: Paimon stores no %s in ORC files", env.file.path, base.path, t.Brief())
 	}
-	return nil, errs.Corruptf("file %s: column %s is %s in the file, but %s in the table's schema of it", env.file.path, base.path, typ, typeName(t))
+	return nil, errs.Corruptf("file %s: column %s is %s in the file, but %s in the table's schema of it", env.file.path, base.path, typ, t.Brief())
 }
 
 func newChildren(env *readEnv, ids []int, types []*schema.Type, names, path []string) ([]columnReader, error) {

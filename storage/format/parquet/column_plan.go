@@ -166,7 +166,7 @@ func mapOf(n *node) *node {
 
 // mismatch is the error of a stored type that cannot hold the asked one.
 func mismatch(n *node, t *schema.Type) error {
-	return fmt.Errorf("column %s is stored as %s, which cannot be read as %s", n.path, n.describe(), describeType(t))
+	return fmt.Errorf("column %s is stored as %s, which cannot be read as %s", n.path, n.describe(), t.Brief())
 }
 
 func (n *node) describe() string {
@@ -198,25 +198,6 @@ func (n *node) describe() string {
 		}
 	case logicalVariant:
 		s += " VARIANT"
-	}
-	return s
-}
-
-var rootNames = map[schema.Root]string{
-	schema.Char: "CHAR", schema.Varchar: "VARCHAR", schema.Boolean: "BOOLEAN", schema.Binary: "BINARY", schema.Varbinary: "VARBINARY",
-	schema.Decimal: "DECIMAL", schema.TinyInt: "TINYINT", schema.SmallInt: "SMALLINT", schema.Int: "INT", schema.BigInt: "BIGINT",
-	schema.Float: "FLOAT", schema.Double: "DOUBLE", schema.Date: "DATE", schema.Time: "TIME", schema.Timestamp: "TIMESTAMP",
-	schema.TimestampLTZ: "TIMESTAMP WITH LOCAL TIME ZONE", schema.Variant: "VARIANT", schema.Blob: "BLOB", schema.Geometry: "GEOMETRY",
-	schema.Geography: "GEOGRAPHY", schema.Array: "ARRAY", schema.VectorType: "VECTOR", schema.Multiset: "MULTISET", schema.Map: "MAP", schema.Row: "ROW",
-}
-
-func describeType(t *schema.Type) string {
-	s := rootNames[t.Root]
-	switch t.Root {
-	case schema.Decimal:
-		return fmt.Sprintf("%s(%d,%d)", s, t.Precision, t.Scale)
-	case schema.Timestamp, schema.TimestampLTZ:
-		return fmt.Sprintf("%s(%d)", s, t.Precision)
 	}
 	return s
 }

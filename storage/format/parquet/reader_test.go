@@ -220,7 +220,7 @@ func TestWrongTypes(t *testing.T) {
 			}
 			_, err := f.Read(context.Background(), format.ReadOptions{Columns: []schema.Field{{Name: name, Type: typ}}})
 			if !errs.Is(err, errs.Corrupt) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "pyarrow_v1.parquet") {
-				t.Errorf("%s as %s: %v", name, rootNames[root], err)
+				t.Errorf("%s as %s: %v", name, root, err)
 			}
 		}
 	}

@@ -106,7 +106,7 @@ func TestOtherWidths(t *testing.T) {
 	} {
 		got := mustDump(t, f, format.ReadOptions{Columns: []schema.Field{{Name: c.name, Type: c.typ}}})
 		if s := strings.Join(got, " "); s != c.want {
-			t.Errorf("%s as %s: %s, want %s", c.name, describeType(c.typ), s, c.want)
+			t.Errorf("%s as %s: %s, want %s", c.name, c.typ.Brief(), s, c.want)
 		}
 	}
 
