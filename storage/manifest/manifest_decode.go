@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"context"
+
 	"github.com/tributarydb/tributary/storage/avrofile"
 	"github.com/tributarydb/tributary/storage/errs"
 )
@@ -119,14 +121,25 @@ type avroIndex struct {
 	Global       *avroGlobal   `avro:"_GLOBAL_INDEX"`
 }
 
+// checkEvery is the number of records after which decoding looks for the end of its context.
+const checkEvery = 1024
+
 // records decodes a container file's records; each is called for every one
 // that is not null.
-func records[T any](name string, data []byte, each func(*T) error) error {
+func records[T any](ctx context.Context, name string, data []byte, each func(*T) error) error {
 	f, err := avrofile.Open(name, data)
 	if err != nil {
 		return err
 	}
-	return avrofile.Decode(f, each)
+	n := 0
+	return avrofile.Decode(f, func(r *T) error {
+		if n++; n%checkEvery == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		return each(r)
+	})
 }
 
 func checkVersion(name, what string, got, want int32) error {
@@ -146,9 +159,9 @@ func kindOf(name string, k int32) (Kind, error) {
 
 // DecodeManifest decodes a manifest's entries, in file order; name is the
 // file's path, for messages. The entries share data's memory.
-func DecodeManifest(name string, data []byte) ([]Entry, error) {
+func DecodeManifest(ctx context.Context, name string, data []byte) ([]Entry, error) {
 	var out []Entry
-	err := records(name, data, func(r *avroEntry) error {
+	err := records(ctx, name, data, func(r *avroEntry) error {
 		if err := checkVersion(name, "manifest entry", r.Version, entryVersion); err != nil {
 			return err
 		}
@@ -189,9 +202,9 @@ func deref[T any](p *[]T) []T {
 }
 
 // DecodeList decodes a manifest list.
-func DecodeList(name string, data []byte) ([]FileInfo, error) {
+func DecodeList(ctx context.Context, name string, data []byte) ([]FileInfo, error) {
 	var out []FileInfo
-	err := records(name, data, func(r *avroInfo) error {
+	err := records(ctx, name, data, func(r *avroInfo) error {
 		if err := checkVersion(name, "manifest list record", r.Version, listVersion); err != nil {
 			return err
 		}
@@ -210,9 +223,9 @@ func DecodeList(name string, data []byte) ([]FileInfo, error) {
 }
 
 // DecodeIndex decodes an index manifest.
-func DecodeIndex(name string, data []byte) ([]IndexEntry, error) {
+func DecodeIndex(ctx context.Context, name string, data []byte) ([]IndexEntry, error) {
 	var out []IndexEntry
-	err := records(name, data, func(r *avroIndex) error {
+	err := records(ctx, name, data, func(r *avroIndex) error {
 		if err := checkVersion(name, "index manifest entry", r.Version, indexVersion); err != nil {
 			return err
 		}

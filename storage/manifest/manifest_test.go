@@ -3,6 +3,7 @@ package manifest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -54,7 +55,7 @@ func TestReleases(t *testing.T) {
 		{"manifest-2.0.0", 83, 250, 332, 1, true, true, false},
 		{"manifest-python", 12, 12, 23, 1, true, true, true},
 	} {
-		list, err := DecodeManifest(c.file, sample(t, c.file))
+		list, err := DecodeManifest(context.Background(), c.file, sample(t, c.file))
 		if err != nil || len(list) == 0 {
 			t.Fatal(c.file, err)
 		}
@@ -76,7 +77,7 @@ func TestReleases(t *testing.T) {
 		file        string
 		min, max, n int64
 	}{{"list-0.4.0", -1, -1, 1}, {"list-1.3.1", 0, 1, 1}, {"list-2.0.0", 0, 0, 1}, {"list-python", 0, 0, 1}} {
-		list, err := DecodeList(c.file, sample(t, c.file))
+		list, err := DecodeList(context.Background(), c.file, sample(t, c.file))
 		if err != nil || int64(len(list)) != c.n {
 			t.Fatal(c.file, err)
 		}
@@ -90,7 +91,7 @@ func TestReleases(t *testing.T) {
 		ranges    int
 		counted   bool
 	}{{"index-0.8.2", IndexHash, 0, false}, {"index-2.0.0", IndexDeletionVectors, 3, true}, {"index-python", IndexDeletionVectors, 1, true}} {
-		list, err := DecodeIndex(c.file, sample(t, c.file))
+		list, err := DecodeIndex(context.Background(), c.file, sample(t, c.file))
 		if err != nil || len(list) == 0 {
 			t.Fatal(c.file, err)
 		}
@@ -103,7 +104,7 @@ func TestReleases(t *testing.T) {
 
 func TestDamaged(t *testing.T) {
 	good := sample(t, "manifest-2.0.0")
-	decode := func(b []byte) error { _, err := DecodeManifest("the file", b); return err }
+	decode := func(b []byte) error { _, err := DecodeManifest(context.Background(), "the file", b); return err }
 	for name, b := range map[string][]byte{
 		"empty": {}, "text": []byte("not a manifest"), "half": good[:len(good)/2], "header only": good[:20], "cut sync": good[:len(good)-3],
 		"trailing": append(slices.Clone(good), 1, 2, 3),
@@ -156,27 +157,36 @@ func TestUnknownFieldsAndVersions(t *testing.T) {
 		return map[string]any{"_VERSION": version, "_FILE_NAME": name, "_FUTURE": []float64{1}, "_FILE_SIZE": int64(7)}
 	}
 	for _, codec := range []ocf.Codec{nil, ocf.SnappyCodec(), ocf.DeflateCodec(6), ocf.MustZstdCodec(nil, nil)} {
-		list, err := DecodeList("x", write(t, listSchema, codec, rec(2, "a"), rec(2, "b")))
+		list, err := DecodeList(context.Background(), "x", write(t, listSchema, codec, rec(2, "a"), rec(2, "b")))
 		if err != nil || len(list) != 2 || list[1].Name != "b" || list[1].Size != 7 {
 			t.Error(list, err)
 		}
 	}
-	if _, err := DecodeList("x", write(t, listSchema, nil, rec(1, "a"))); !errs.Is(err, errs.Unsupported) || !strings.Contains(err.Error(), "version 1") {
+	if _, err := DecodeList(context.Background(), "x", write(t, listSchema, nil, rec(1, "a"))); !errs.Is(err, errs.Unsupported) || !strings.Contains(err.Error(), "version 1") {
 		t.Error(err)
 	}
-	if _, err := DecodeList("x", write(t, listSchema, nil, rec(2, ""))); !errs.Is(err, errs.Corrupt) {
+	if _, err := DecodeList(context.Background(), "x", write(t, listSchema, nil, rec(2, ""))); !errs.Is(err, errs.Corrupt) {
 		t.Error(err)
 	}
-	if list, err := DecodeList("x", write(t, listSchema, nil)); err != nil || len(list) != 0 {
+	many := make([]any, 3*checkEvery)
+	for i := range many {
+		many[i] = rec(2, "a")
+	}
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	if _, err := DecodeList(stopped, "x", write(t, listSchema, nil, many...)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a stopped decoding ends with %v", err)
+	}
+	if list, err := DecodeList(context.Background(), "x", write(t, listSchema, nil)); err != nil || len(list) != 0 {
 		t.Error(list, err)
 	}
 	b := bytes.Replace(write(t, listSchema, ocf.SnappyCodec(), rec(2, "a")), []byte("snappy"), []byte("lzxxxx"), 1)
-	if _, err := DecodeList("x", b); !errs.Is(err, errs.Unsupported) || !strings.Contains(err.Error(), "lzxxxx") {
+	if _, err := DecodeList(context.Background(), "x", b); !errs.Is(err, errs.Unsupported) || !strings.Contains(err.Error(), "lzxxxx") {
 		t.Error(err)
 	}
 	// The root of old releases is a union with null.
 	union := `["null",` + listSchema + `]`
-	list, err := DecodeList("x", write(t, union, nil, rec(2, "a")))
+	list, err := DecodeList(context.Background(), "x", write(t, union, nil, rec(2, "a")))
 	if err != nil || len(list) != 1 || list[0].Name != "a" {
 		t.Error(list, err)
 	}
@@ -421,14 +431,14 @@ func FuzzDecode(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		entries, err := DecodeManifest("x", b)
+		entries, err := DecodeManifest(context.Background(), "x", b)
 		check(err)
 		for i := range entries {
 			entries[i].Identity(string(entries[i].Partition))
 		}
-		_, err = DecodeList("x", b)
+		_, err = DecodeList(context.Background(), "x", b)
 		check(err)
-		_, err = DecodeIndex("x", b)
+		_, err = DecodeIndex(context.Background(), "x", b)
 		check(err)
 	})
 }
