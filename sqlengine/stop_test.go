@@ -22,6 +22,9 @@ import (
 // several tries counts: other work of the machine slows some down.
 const stopLimit = 100 * time.Millisecond
 
+// stopTries is how often a statement is stopped that ended too late.
+const stopTries = 25
+
 // long are statements that would run for hours over the numbers of endlessRows.
 var long = []string{
 	"SELECT COUNT(*) FROM n WHERE s LIKE '%y%'",
@@ -170,7 +173,7 @@ func stopAll(t *testing.T, db *sql.DB, queries []string) {
 	for _, q := range queries {
 		for _, how := range []string{"kill", "timeout", "close"} {
 			best := time.Hour
-			for range 5 {
+			for range stopTries {
 				if best = min(best, stopOnce(t, db, admin, q, how)); best < stopLimit {
 					break
 				}
