@@ -125,8 +125,8 @@ func sink(n sql.Node, e sql.Expression) (sql.Node, bool, error) {
 	return m, true, err
 }
 
-// sideOf says of which side of a join a condition reads columns: 1 left, 2 right, 3 both; 0 where it reads none or
-// must stay where it is.
+// sideOf says of which side of a join a condition reads columns: 1 left, 2 right, 3 both; 0 where it reads none,
+// reads an outer row's, or must stay where it is.
 func sideOf(j *plan.JoinNode, e sql.Expression) int {
 	left, right := columnsOf(j.Left()), columnsOf(j.Right())
 	side := 0
@@ -139,7 +139,8 @@ func sideOf(j *plan.JoinNode, e sql.Expression) int {
 				side |= 1
 			case right.Contains(x.Id()):
 				side |= 2
-			case x.Id() == 0:
+			default:
+				// A column of an outer row: the condition stays where lookups find it.
 				movable = false
 			}
 		case sql.ExpressionWithNodes, *expression.UserVar:

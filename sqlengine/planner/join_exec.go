@@ -33,6 +33,14 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if joinable(n) {
 			return newJoinRows(ctx, b.base, n, row)
 		}
+	case *plan.PrependNode:
+		if l, ok := n.Child.(*LookupNode); ok {
+			return b.runLookup(ctx, l, n.Row)
+		}
+	case *LookupNode:
+		return b.base.Build(ctx, n.filter, row)
+	case *plan.Window:
+		return newWindowRows(ctx, b.base, n, row)
 	case *plan.DescribeQuery:
 		return b.explain(ctx, n)
 	}
@@ -341,16 +349,7 @@ func (j *joinRows) combine(left, right sql.Row) sql.Row {
 }
 
 func (j *joinRows) passes(ctx *sql.Context, row sql.Row) (bool, error) {
-	for _, e := range j.rest {
-		v, err := sql.EvaluateCondition(ctx, e, row)
-		if err != nil {
-			return false, err
-		}
-		if !sql.IsTrue(v) {
-			return false, nil
-		}
-	}
-	return true, nil
+	return allTrue(ctx, j.rest, row)
 }
 
 // result takes from the outer row what does not belong to the result.

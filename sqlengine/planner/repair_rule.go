@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"sync"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -48,6 +50,8 @@ func repairExpression(ctx *sql.Context, e sql.Expression) (sql.Expression, trans
 		if out = newInList(ctx, e.Left(), e.Right(), in); out == nil {
 			out = newInRowList(ctx, e.Left(), e.Right(), in)
 		}
+	case *plan.ExistsSubquery:
+		out = &Exists{query: e.Query, orig: e, mu: &sync.Mutex{}}
 	case *plan.InSubquery:
 		out = newInSubquery(ctx, e)
 	case *aggregation.CountDistinct:

@@ -18,6 +18,8 @@ const (
 	repairRuleID
 	filterPushRuleID
 	showRuleID
+	pruneRuleID
+	lookupRuleID
 )
 
 // droppedRules are rules of go-mysql-server 0.20 that lose or invent rows:
@@ -37,7 +39,7 @@ func operate() {
 		analyzer.OnceBeforeDefault = without(analyzer.OnceBeforeDefault)
 		analyzer.DefaultRules = without(analyzer.DefaultRules)
 		analyzer.OnceAfterDefault = without(analyzer.OnceAfterDefault)
-		var rules []analyzer.Rule
+		rules := []analyzer.Rule{{Id: pruneRuleID, Apply: pruneRule}}
 		for _, r := range analyzer.OnceAfterAll {
 			if r.Id == analyzer.TrackProcessId {
 				rules = append(rules,
@@ -46,6 +48,7 @@ func operate() {
 					analyzer.Rule{Id: showRuleID, Apply: showRule},
 					analyzer.Rule{Id: streamRuleID, Apply: streamRule},
 					analyzer.Rule{Id: repairRuleID, Apply: repairRule},
+					analyzer.Rule{Id: lookupRuleID, Apply: lookupRule},
 				)
 			}
 			rules = append(rules, r)
