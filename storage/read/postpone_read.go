@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sort"
+	"slices"
 
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/errs"
@@ -16,6 +16,9 @@ import (
 // MaxPostponedRows bounds the rows of a partition's postpone bucket that a
 // read sorts in memory.
 const MaxPostponedRows = 20_000_000
+
+// sortStep is the number of rows after which a sort looks for the end of its context.
+const sortStep = 1 << 14
 
 // postponedRuns reads the files of a postpone bucket, whose rows are in the
 // order of their arrival, and makes sorted runs of them: the n-th row of a key
@@ -44,7 +47,7 @@ func (h *Handles) postponedRuns(ctx context.Context, s *scan.Split, fields []sch
 	for i, b := range rows {
 		cols[i] = b.Finish()
 	}
-	return sortedRuns(cols, layout, next), nil
+	return sortedRuns(ctx, cols, layout, next)
 }
 
 // appendFile appends all rows of a file.
@@ -70,11 +73,7 @@ func (h *Handles) appendFile(ctx context.Context, s *scan.Split, f *scan.File, f
 }
 
 // sortedRuns divides rows, in the order of their arrival, into runs of unique ascending keys.
-func sortedRuns(cols []*column.Vector, layout lsm.Layout, firstSeq int64) []lsm.RunReader {
-	order := make([]int, cols[0].N)
-	for i := range order {
-		order[i] = i
-	}
+func sortedRuns(ctx context.Context, cols []*column.Vector, layout lsm.Layout, firstSeq int64) ([]lsm.RunReader, error) {
 	compare := func(a, b int) int {
 		for _, k := range layout.Keys {
 			if c := column.CompareRows(cols[k], a, cols[k], b); c != 0 {
@@ -83,7 +82,10 @@ func sortedRuns(cols []*column.Vector, layout lsm.Layout, firstSeq int64) []lsm.
 		}
 		return 0
 	}
-	sort.SliceStable(order, func(a, b int) bool { return compare(order[a], order[b]) < 0 })
+	order, err := sortRows(ctx, cols[0].N, compare)
+	if err != nil {
+		return nil, err
+	}
 	var runs [][]int
 	nth := 0
 	for i, row := range order {
@@ -100,7 +102,42 @@ func sortedRuns(cols []*column.Vector, layout lsm.Layout, firstSeq int64) []lsm.
 	for i, r := range runs {
 		out[i] = &pickedRows{cols: cols, rows: r, seq: layout.Seq, firstSeq: firstSeq}
 	}
-	return out
+	return out, nil
+}
+
+// sortRows returns the rows 0 … n-1 in the order of compare; equal rows keep
+// theirs. Steps are sorted by themselves and merged, so that it can be stopped.
+func sortRows(ctx context.Context, n int, compare func(a, b int) int) ([]int, error) {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	for from := 0; from < n; from += sortStep {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		slices.SortStableFunc(order[from:min(n, from+sortStep)], compare)
+	}
+	from, to := order, make([]int, n)
+	for width := sortStep; width < n; width *= 2 {
+		for start := 0; start < n; start += 2 * width {
+			l, r := from[start:min(n, start+width)], from[min(n, start+width):min(n, start+2*width)]
+			for at := start; len(l)+len(r) > 0; at++ {
+				if at%sortStep == 0 {
+					if err := ctx.Err(); err != nil {
+						return nil, err
+					}
+				}
+				if len(r) == 0 || len(l) > 0 && compare(l[0], r[0]) <= 0 {
+					to[at], l = l[0], l[1:]
+				} else {
+					to[at], r = r[0], r[1:]
+				}
+			}
+		}
+		from, to = to, from
+	}
+	return from, nil
 }
 
 // pickedRows yields chosen rows of vectors; column seq counts their place of arrival.
