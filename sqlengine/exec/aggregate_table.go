@@ -237,6 +237,15 @@ func (t *aggregateTable) countAll(s *slotState, gids []uint32) {
 func (t *aggregateTable) ranges(ev *evaluator, s *slotState, spec slotSpec, v *column.Vector) error {
 	for _, p := range t.parts.parts {
 		switch {
+		case (spec.kind == slotMin || spec.kind == slotMax) && v.Valid == nil && v.Kind == column.KindInt64:
+			// Of the rows of a group one counts.
+			best := p.from
+			for i := p.from + 1; i < p.to; i++ {
+				if x := v.I64[i]; x < v.I64[best] && spec.kind == slotMin || x > v.I64[best] && spec.kind == slotMax {
+					best = i
+				}
+			}
+			t.extreme(s, spec, p.group, v, best)
 		case v.Valid != nil || v.Kind == column.KindInt128 || spec.kind >= slotMin:
 			if err := t.update(s, spec, p, v); err != nil {
 				return err

@@ -115,6 +115,9 @@ func BenchmarkQueries(b *testing.B) {
 		{"GroupByKey", "SELECT COUNT(*), MAX(q.n) FROM (SELECT l_orderkey, COUNT(*) n, SUM(l_quantity) s FROM lineitem GROUP BY l_orderkey HAVING SUM(l_quantity) > 0) q"},
 		{"CountFlags", "SELECT l_returnflag, l_linestatus, COUNT(*) FROM lineitem GROUP BY l_returnflag, l_linestatus"},
 		{"CountDistinct", "SELECT COUNT(DISTINCT l_orderkey) FROM lineitem"},
+		{"Top100", "SELECT l_orderkey, l_extendedprice FROM lineitem ORDER BY l_extendedprice DESC, l_orderkey LIMIT 100"},
+		{"MinMax", "SELECT l_returnflag, MIN(l_extendedprice), MAX(l_shipdate) FROM lineitem GROUP BY l_returnflag"},
+		{"Sort", "SELECT l_orderkey, l_extendedprice FROM lineitem WHERE l_quantity < 24 ORDER BY l_extendedprice, l_orderkey"},
 		{"Stream", "SELECT l_orderkey, l_extendedprice * (1 - l_discount) FROM lineitem WHERE l_quantity < 24"},
 	} {
 		b.Run(q.name, func(b *testing.B) {

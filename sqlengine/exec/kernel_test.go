@@ -215,3 +215,16 @@ func TestExplain(t *testing.T) {
 		t.Errorf("%q %v", rows, err)
 	}
 }
+
+func TestRadixSort(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	rows := make([]sortRow, 20_000)
+	for i := range rows {
+		rows[i] = sortRow{norm: r.Uint64() >> (8 * r.IntN(8)), flag: uint8(r.IntN(2)), at: uint32(i)}
+	}
+	want := slices.Clone(rows)
+	slices.SortStableFunc(want, compareHeads)
+	if got := radixSort(rows, make([]sortRow, len(rows))); !slices.Equal(got, want) {
+		t.Error("not sorted")
+	}
+}

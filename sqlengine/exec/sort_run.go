@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/tributarydb/tributary/sqlengine/types"
 	"github.com/tributarydb/tributary/storage/column"
@@ -246,7 +245,7 @@ func compareCells(a *column.Vector, i int, b *column.Vector, j int, e expr) int 
 
 // trim keeps the wanted rows only.
 func (s *sorter) trim() {
-	slices.SortFunc(s.rows, s.compare)
+	s.sortRows()
 	if len(s.rows) < s.top {
 		return
 	}
@@ -279,6 +278,10 @@ func (s *sorter) collect(rows []sortRow, columns int) *column.Batch {
 	const mask = 1<<rowBits - 1
 	out := &column.Batch{N: len(rows)}
 	for c := range columns {
+		if v := s.gatherCells(rows, c); v != nil {
+			out.Cols = append(out.Cols, v)
+			continue
+		}
 		wide := false
 		for _, r := range rows {
 			wide = wide || s.batches[r.at>>rowBits].Cols[c].Kind == column.KindInt128
@@ -366,7 +369,7 @@ func (p *pipe) openSorted(ctx context.Context, o *Executor) (batchIter, error) {
 	for _, s := range sorters[1:] {
 		all.take(s)
 	}
-	slices.SortFunc(all.rows, all.compare)
+	all.sortRows()
 	rows := all.rows[min(p.offset, int64(len(all.rows))):]
 	if p.limit >= 0 {
 		rows = rows[:min(p.limit, int64(len(rows)))]
