@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	sqle "github.com/dolthub/go-mysql-server"
@@ -45,6 +46,12 @@ type Engine struct {
 	log       *slog.Logger
 }
 
+// newMu makes engines one after the other: go-mysql-server keeps some of what it needs in variables of the process.
+var (
+	newMu            sync.Mutex
+	globalParserOnce sync.Once
+)
+
 // New makes an engine. The rules of the analyzer, the parser and the system
 // variables of go-mysql-server are of the whole process: all engines of a process share them.
 func New(o Options) (*Engine, error) {
@@ -55,6 +62,9 @@ func New(o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("variables of SET PERSIST: %w", err)
 	}
+	newMu.Lock()
+	defer newMu.Unlock()
+	guardStatusVariables()
 	operate()
 	if o.SystemZone != nil {
 		SetSystemZone(o.SystemZone)
@@ -72,7 +82,9 @@ func New(o Options) (*Engine, error) {
 	e.Provider.register(functions()...)
 
 	parser := &parser{Parser: dialect.NewParser(dialect.Options{Plan: e.planStatement}), readOnly: o.ReadOnly}
-	sql.GlobalParser = parser
+	// Engines of one process share this parser where go-mysql-server asks for one
+	// without an engine; each has its own besides.
+	globalParserOnce.Do(func() { sql.GlobalParser = parser })
 	a := analyzer.NewBuilder(e.Provider).Build()
 	a.Parser = parser
 	a.Catalog.InfoSchema = newVirtualDatabase(e, sql.InformationSchemaDatabaseName, a.Catalog.InfoSchema, informationTables()...)
