@@ -41,8 +41,12 @@ func (c *compiler) distinct(n *plan.Distinct) *pipe {
 	a := &aggregate{in: in}
 	cols := in.cols
 	place := make([]int, len(in.outs))
+	sch := n.Schema()
+	if len(sch) != len(in.outs) {
+		return nil
+	}
 	for i, e := range in.outs {
-		k, ok := a.key(e, false)
+		k, ok := a.key(e, equalAsBytes(sch[i].Type))
 		if !ok {
 			return nil
 		}
@@ -50,6 +54,12 @@ func (c *compiler) distinct(n *plan.Distinct) *pipe {
 	}
 	p := c.above(a)
 	return p.reorder(place, cols)
+}
+
+// equalAsBytes reports whether texts of a type are equal where their bytes are.
+func equalAsBytes(t sql.Type) bool {
+	s, ok := t.(sql.StringType)
+	return ok && (s.Collation() == types.Collation || s.Collation() == sql.Collation_binary)
 }
 
 // reorder gives the columns of an aggregate out in another order.
@@ -63,7 +73,7 @@ func (p *pipe) reorder(place []int, cols []outColumn) *pipe {
 	return p
 }
 
-// key adds a grouping key, or finds it. Texts must be equal by their bytes: columns are, others where binary says so.
+// key adds a grouping key, or finds it. binary says that texts are equal by their bytes, without which they are no keys here.
 func (a *aggregate) key(e expr, binary bool) (int, bool) {
 	for i, k := range a.spec.keys {
 		if k == e {
@@ -73,7 +83,7 @@ func (a *aggregate) key(e expr, binary bool) (int, bool) {
 	if e.kind() == classOpaque || isNullConst(e) {
 		return 0, false
 	}
-	if _, bare := e.(*columnExpr); e.kind() == classBytes && !bare && !binary {
+	if e.kind() == classBytes && !binary {
 		return 0, false
 	}
 	a.spec.keys = append(a.spec.keys, e)
