@@ -114,6 +114,36 @@ func TestClients(t *testing.T) {
 	}
 }
 
+// TestClientScripts runs clients/*.slt, what sessions and metadata have to answer beyond the corpus, over its tables.
+func TestClientScripts(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("clients", "*.slt"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(len(files), err)
+	}
+	dir := t.TempDir()
+	if err := golden.Unpack(clientSample, dir); err != nil {
+		t.Fatal(err)
+	}
+	server, err := embedded.Start(context.Background(), sqlengine.Options{Warehouse: dir, TimeZone: "UTC"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Errorf("the server ended with: %v", err)
+		}
+	})
+	for _, f := range files {
+		script, err := runner.ParseFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []runner.Protocol{runner.Text, runner.Binary} {
+			t.Run(filepath.Base(f)+"/"+p.String(), func(t *testing.T) { runScript(t, server, script, p) })
+		}
+	}
+}
+
 func runClients(t *testing.T, server *embedded.Server, script *runner.Script, p runner.Protocol, later map[int]laterRecord) {
 	target := server.Target
 	target.Database = "default"

@@ -156,6 +156,9 @@ func (p *Parser) ParseStatement(text string, mode Mode) (Parsed, error) {
 		}
 		return out, r.syntaxError(err)
 	}
+	if stmt, err = showAsSelect(stmt); err != nil {
+		return out, err
+	}
 	f := s.features(r.text)
 	if f.headers {
 		restorePositions(stmt, r)

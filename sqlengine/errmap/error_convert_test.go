@@ -10,6 +10,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer/analyzererrors"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
@@ -68,6 +69,8 @@ func TestConvert(t *testing.T) {
 		{sql.ErrExpectedSingleRow.New(), 1242, "21000", "Subquery returns more than 1 row"},
 		{sql.ErrInvalidOperandColumns.New(1, 2), 1241, "21000", "Operand should contain 1 column(s)"},
 		{analyzererrors.ErrValidationGroupBy.New("t.x"), 1055, "42000", "Expression of SELECT list is not in GROUP BY clause and contains nonaggregated column 't.x' which is not functionally dependent on columns in GROUP BY clause; this is incompatible with sql_mode=only_full_group_by"},
+		{plan.ErrNotView.New("v"), 1347, "HY000", "'shop.v' is not VIEW"},
+		{sql.ErrInvalidSetValue.New("x"), 1231, "42000", "Variable 'sql_mode' can't be set to the value of 'x'"},
 		{sql.ErrUnknownSystemVariable.New("nosuch"), 1193, "HY000", "Unknown system variable 'nosuch'"},
 		{sql.ErrUnknownSystemVariable.New("@@session.nosuch"), 1193, "HY000", "Unknown system variable 'nosuch'"},
 		{sql.ErrInvalidSystemVariableValue.New("autocommit", "x"), 1231, "42000", "Variable 'autocommit' can't be set to the value of 'x'"},

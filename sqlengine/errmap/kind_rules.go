@@ -50,7 +50,7 @@ var kindRules = []kindRule{
 	{sql.ErrViewDoesNotExist, 1051, "42S02", nil},
 	{sql.ErrExistingView, 1050, "42S01", nil},
 	{sql.ErrExpectedTableFoundView, 1347, "HY000", nil},
-	{plan.ErrNotView, 1347, "HY000", nil},
+	{plan.ErrNotView, 1347, "HY000", notView},
 	{sql.ErrTableAlreadyExists, 1050, "42S01", func(_, m string) string {
 		return "Table '" + strings.TrimSuffix(strings.TrimPrefix(m, "table with name "), " already exists") + "' already exists"
 	}},
@@ -122,6 +122,7 @@ var kindRules = []kindRule{
 
 	// Variables.
 	{sql.ErrUnknownSystemVariable, 1193, "HY000", unknownVariable},
+	{sql.ErrInvalidSetValue, 1231, "42000", setValue},
 	{sql.ErrUnknownUserVariable, 1193, "HY000", nil},
 	{sql.ErrInvalidSystemVariableValue, 1231, "42000", nil},
 	{sql.ErrSystemVariableCodeFail, 1231, "42000", nil},

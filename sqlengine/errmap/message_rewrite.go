@@ -56,6 +56,24 @@ func unknownVariable(_, msg string) string {
 	return "Unknown system variable '" + name + "'"
 }
 
+// setValue is the complaint about a value of sql_mode, the only SET whose values clients choose.
+func setValue(_, msg string) string {
+	value := strings.TrimSuffix(strings.TrimPrefix(msg, "value "), " was not found in the set")
+	return "Variable 'sql_mode' can't be set to the value of '" + value + "'"
+}
+
+// notView repairs a message of go-mysql-server that shows its format.
+func notView(db, msg string) string {
+	name := quoted(msg)
+	if _, rest, ok := strings.Cut(msg, "(string="); ok {
+		name, _, _ = strings.Cut(rest, ")")
+	}
+	if db != "" && !strings.Contains(name, ".") {
+		name = db + "." + name
+	}
+	return "'" + name + "' is not VIEW"
+}
+
 // quoted returns what stands in the first pair of quotes of msg, msg where there is none.
 func quoted(msg string) string {
 	i := strings.IndexAny(msg, "'\"`")

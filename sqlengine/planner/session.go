@@ -20,6 +20,8 @@ type Transaction struct {
 	mu        sync.Mutex
 	pinned    map[string]relation.Relation
 	databases []string
+	// savepoints are in the order in which they were made, their names in lower case.
+	savepoints []string
 }
 
 // String implements sql.Transaction.
@@ -91,15 +93,6 @@ func (s *Session) CommitTransaction(*sql.Context, sql.Transaction) error { retur
 
 // Rollback implements sql.TransactionSession.
 func (s *Session) Rollback(*sql.Context, sql.Transaction) error { return nil }
-
-// CreateSavepoint implements sql.TransactionSession: a transaction that has written nothing has nothing to save.
-func (s *Session) CreateSavepoint(*sql.Context, sql.Transaction, string) error { return nil }
-
-// RollbackToSavepoint implements sql.TransactionSession.
-func (s *Session) RollbackToSavepoint(*sql.Context, sql.Transaction, string) error { return nil }
-
-// ReleaseSavepoint implements sql.TransactionSession.
-func (s *Session) ReleaseSavepoint(*sql.Context, sql.Transaction, string) error { return nil }
 
 // CommandBegin implements sql.LifecycleAwareSession.
 func (s *Session) CommandBegin() error {

@@ -1,0 +1,28 @@
+package dialect
+
+import "github.com/dolthub/vitess/go/vt/sqlparser"
+
+// collationSelect is SHOW COLLATION with MySQL's column names, which Connector/NET looks up; go-mysql-server's are in
+// lower case.
+const collationSelect = "SELECT COLLATION_NAME AS `Collation`, CHARACTER_SET_NAME AS `Charset`, ID AS `Id`, IS_DEFAULT AS `Default`, " +
+	"IS_COMPILED AS `Compiled`, SORTLEN AS `Sortlen`, PAD_ATTRIBUTE AS `Pad_attribute` FROM information_schema.COLLATIONS"
+
+// showAsSelect makes a query of a SHOW statement whose own form in go-mysql-server differs from MySQL's; others are returned as they are.
+func showAsSelect(stmt sqlparser.Statement) (sqlparser.Statement, error) {
+	show, ok := stmt.(*sqlparser.Show)
+	if !ok || show.Type != sqlparser.KeywordString(sqlparser.COLLATION) {
+		return stmt, nil
+	}
+	parsed, err := parseVitess(collationSelect + " ORDER BY COLLATION_NAME")
+	if err != nil {
+		return nil, err
+	}
+	sel, ok := parsed.(*sqlparser.Select)
+	if !ok {
+		return nil, errMarker
+	}
+	if f := show.ShowCollationFilterOpt; f != nil {
+		sel.Having = sqlparser.NewWhere(sqlparser.HavingStr, f)
+	}
+	return sel, nil
+}
