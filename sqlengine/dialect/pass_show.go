@@ -1,6 +1,10 @@
 package dialect
 
-import "github.com/dolthub/vitess/go/vt/sqlparser"
+import (
+	"strings"
+
+	"github.com/dolthub/vitess/go/vt/sqlparser"
+)
 
 // collationSelect is SHOW COLLATION with MySQL's column names, which Connector/NET looks up; go-mysql-server's are in
 // lower case.
@@ -10,7 +14,7 @@ const collationSelect = "SELECT COLLATION_NAME AS `Collation`, CHARACTER_SET_NAM
 // showAsSelect makes a query of a SHOW statement whose own form in go-mysql-server differs from MySQL's; others are returned as they are.
 func showAsSelect(stmt sqlparser.Statement) (sqlparser.Statement, error) {
 	show, ok := stmt.(*sqlparser.Show)
-	if !ok || show.Type != sqlparser.KeywordString(sqlparser.COLLATION) {
+	if !ok || !strings.EqualFold(show.Type, sqlparser.KeywordString(sqlparser.COLLATION)) {
 		return stmt, nil
 	}
 	parsed, err := parseVitess(collationSelect + " ORDER BY COLLATION_NAME")
