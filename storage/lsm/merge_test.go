@@ -19,6 +19,7 @@ func TestDeduplicateRandom(t *testing.T) {
 		for _, nullKeys := range []bool{false, true} {
 			for _, nruns := range []int{1, 2, 3, 7} {
 				t.Run(fmt.Sprintf("%s/%v/%d", name, nullKeys, nruns), func(t *testing.T) {
+					t.Parallel()
 					rnd := rand.New(rand.NewSource(int64(nruns)))
 					for range 2 {
 						ignore := rnd.Intn(2) == 0
@@ -43,6 +44,7 @@ func TestDeduplicateRandom(t *testing.T) {
 }
 
 func TestDeduplicateLong(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewSource(5))
 	for _, spans := range [][2]int{{5000, 1 << 20}, {5000, 5000}} {
 		c := setup(rnd, []*schema.Type{tBig}, []*schema.Type{tString, tDouble}, 3, spans[0], spans[1], addKinds, false, nil)
@@ -68,10 +70,11 @@ func TestFirstRowRandom(t *testing.T) {
 func TestDominated(t *testing.T) {
 	for name, keys := range keyTypes {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			rnd := rand.New(rand.NewSource(11))
 			for _, nruns := range []int{2, 4} {
 				for _, opts := range []map[string]string{nil, {"merge-engine": "first-row", "ignore-delete": "true"}} {
-					c := setup(rnd, keys, []*schema.Type{tString, tInt}, nruns, 900, 1200, allKinds, false, opts)
+					c := setup(rnd, keys, []*schema.Type{tString, tInt}, nruns, 450, 600, allKinds, false, opts)
 					for r := 1; r < nruns; r++ {
 						c.runs[r] = c.runs[r][:min(len(c.runs[r]), 12)]
 					}

@@ -106,6 +106,9 @@ func (f filtered) Plan(ctx context.Context, req relation.Request) (*relation.Pla
 	return f.Relation.Plan(ctx, req)
 }
 
+// manyOperations is the number of operations from which each fails either before or after it took effect, not both.
+const manyOperations = 100
+
 // TestFaultAtEveryOperation lets the n-th file operation of reading a table
 // fail, for every n. The read fails with that error, or gives all rows where it
 // can do without the file; it leaves no file open.
@@ -152,6 +155,9 @@ func TestFaultAtEveryOperation(t *testing.T) {
 			failed := 0
 			for n := 1; n <= ops; n++ {
 				for _, after := range []bool{false, true} {
+					if ops > manyOperations && after != (n%2 == 0) {
+						continue // the tables with fewer operations try both
+					}
 					faulty = fileio.NewFaulty(files)
 					faulty.Inject(fileio.Fault{Nth: n, After: after})
 					got, err := scanWithFaults(faulty, dir, x.table, x.filter)
@@ -175,8 +181,8 @@ func TestFaultAtEveryOperation(t *testing.T) {
 			if len(files.twice) > 0 {
 				t.Errorf("files closed twice: %v", files.twice)
 			}
-			if failed < ops {
-				t.Errorf("only %d of %d faults made the read fail", failed, 2*ops)
+			if failed < ops/2 {
+				t.Errorf("only %d faults in %d operations made the read fail", failed, ops)
 			}
 			t.Logf("%d operations, %d rows", ops, want)
 		})
