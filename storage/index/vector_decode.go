@@ -5,10 +5,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"math/bits"
 	"sort"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/errs"
 )
 
@@ -64,6 +66,50 @@ func (v *Vector) part(key uint32) *roaring.Bitmap {
 	return nil
 }
 
+// mark sets the bits of the deleted rows among base..base+n.
+func (v *Vector) mark(base int64, n int, gone []uint64) {
+	for at, end := base, base+int64(n); at < end; {
+		upper := at >> 32
+		stop := min(end, (upper+1)<<32)
+		if p := v.part(uint32(upper)); p != nil {
+			it := p.Iterator()
+			it.AdvanceIfNeeded(uint32(at))
+			for it.HasNext() {
+				pos := upper<<32 | int64(it.Next())
+				if pos >= stop {
+					break
+				}
+				i := pos - base
+				gone[i>>6] |= 1 << (uint(i) & 63)
+			}
+		}
+		at = stop
+	}
+}
+
+// filterSlow is Filter of batches of any length.
+func (v *Vector) filterSlow(base int64, n int, sel, dst []uint16) []uint16 {
+	dst = dst[:0]
+	keep := func(i uint16) {
+		if !v.Contains(base + int64(i)) {
+			dst = append(dst, i)
+		}
+	}
+	if sel == nil {
+		for i := range n {
+			keep(uint16(i))
+		}
+	} else {
+		for _, i := range sel {
+			keep(i)
+		}
+	}
+	if dst == nil {
+		dst = []uint16{}
+	}
+	return dst
+}
+
 // Contains reports whether the row at a position is deleted.
 func (v *Vector) Contains(pos int64) bool {
 	p := v.part(uint32(pos >> 32))
@@ -87,16 +133,26 @@ func (v *Vector) Filter(base int64, n int, sel, dst []uint16) []uint16 {
 	if !v.anyIn(base, base+int64(n)) {
 		return sel
 	}
+	// One bit a row of the batch; most batches are longer than their deletes are many.
+	var gone [column.MaxRows / 64]uint64
+	if n > column.MaxRows {
+		return v.filterSlow(base, n, sel, dst)
+	}
+	v.mark(base, n, gone[:])
 	dst = dst[:0]
 	if sel == nil {
-		for i := range n {
-			if !v.Contains(base + int64(i)) {
-				dst = append(dst, uint16(i))
+		for w := 0; w*64 < n; w++ {
+			kept := ^gone[w]
+			if left := n - w*64; left < 64 {
+				kept &= 1<<uint(left) - 1
+			}
+			for ; kept != 0; kept &= kept - 1 {
+				dst = append(dst, uint16(w*64+bits.TrailingZeros64(kept)))
 			}
 		}
 	} else {
 		for _, i := range sel {
-			if !v.Contains(base + int64(i)) {
+			if gone[i>>6]>>(i&63)&1 == 0 {
 				dst = append(dst, i)
 			}
 		}
