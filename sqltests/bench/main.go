@@ -162,11 +162,11 @@ func (s *settings) readTable(ctx context.Context, w *generate.Warehouse, t *gene
 	if r.before, _, err = memory(server.process()); err != nil {
 		return r, err
 	}
-	start := time.Now()
+	start, processor := time.Now(), processorTime(server.process())
 	if r.rows, r.bytes, err = server.readAll(ctx, "SELECT * FROM "+t.Name); err != nil {
 		return r, err
 	}
-	r.took = time.Since(start)
+	r.took, r.processor = time.Since(start), processorTime(server.process())-processor
 	if r.rows != t.Expected.Rows {
 		return r, fmt.Errorf("%d rows instead of %d", r.rows, t.Expected.Rows)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,34 +37,44 @@ func profile(ctx context.Context, dir string, w *generate.Warehouse, threads int
 	}
 	defer db.Close()
 	for i := range w.Tables {
+		name := w.Tables[i].Name
 		for _, q := range queries {
-			text := fmt.Sprintf(q.text, w.Tables[i].Name)
-			if _, err := ask(ctx, db, text); err != nil { // warm
-				return err
-			}
-			path := filepath.Join(dir, q.name+"-"+w.Tables[i].Name+".pprof")
-			f, err := os.Create(path)
+			text := fmt.Sprintf(q.text, name)
+			line, err := profileRuns(filepath.Join(dir, q.name+"-"+name+".pprof"), w.Rows, func() error { _, err := ask(ctx, db, text); return err })
 			if err != nil {
 				return err
 			}
-			if err := pprof.StartCPUProfile(f); err != nil {
-				return err
-			}
-			runs, start := 0, time.Now()
-			for time.Since(start) < profileTime && err == nil {
-				_, err = ask(ctx, db, text)
-				runs++
-			}
-			took := time.Since(start)
-			pprof.StopCPUProfile()
-			if e := f.Close(); err == nil {
-				err = e
-			}
-			if err != nil {
-				return err
-			}
-			progress(fmt.Sprintf("%s: %d runs of %.1f ns/row", path, runs, float64(took)/float64(runs)/float64(w.Rows)))
+			progress(line)
 		}
+		line, err := profileRuns(filepath.Join(dir, "all-"+name+".pprof"), w.Rows, func() error { _, err := readRows(ctx, db, "SELECT * FROM "+name); return err })
+		if err != nil {
+			return err
+		}
+		progress(line)
 	}
 	return nil
+}
+
+// profileRuns profiles fn again and again, after one run to warm up.
+func profileRuns(path string, rows int64, fn func() error) (string, error) {
+	if err := fn(); err != nil {
+		return "", err
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return "", err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return "", errors.Join(err, f.Close())
+	}
+	runs, start, processor := 0, time.Now(), processorTime(os.Getpid())
+	for time.Since(start) < profileTime && err == nil {
+		err = fn()
+		runs++
+	}
+	took := time.Since(start)
+	processor = processorTime(os.Getpid()) - processor
+	pprof.StopCPUProfile()
+	each := float64(runs) * float64(rows)
+	return fmt.Sprintf("%s: %d runs, %.1f ns/row, of processor time %.1f", path, runs, float64(took)/each, float64(processor)/each), errors.Join(err, f.Close())
 }

@@ -71,15 +71,18 @@ type reading struct {
 	rows, bytes  int64
 	took         time.Duration
 	before, peak int64
+	// processor is the server's processor time.
+	processor time.Duration
 }
 
 // printReadings prints what reading everything took.
 func printReadings(w io.Writer, all []reading) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "SELECT * of\trows\tM rows/s\tMB/s\tpeak memory MiB\tof it before\t")
+	fmt.Fprintln(t, "SELECT * of\trows\tM rows/s\tMB/s\tserver CPU ns/row\tpeak memory MiB\tof it before\t")
 	for _, r := range all {
 		s := r.took.Seconds()
-		fmt.Fprintf(t, "%s\t%d\t%.2f\t%.0f\t%d\t%d\t\n", r.table, r.rows, float64(r.rows)/s/1e6, float64(r.bytes)/s/1e6, r.peak>>20, r.before>>20)
+		fmt.Fprintf(t, "%s\t%d\t%.2f\t%.0f\t%.0f\t%d\t%d\t\n", r.table, r.rows, float64(r.rows)/s/1e6, float64(r.bytes)/s/1e6,
+			float64(r.processor)/float64(r.rows), r.peak>>20, r.before>>20)
 	}
 	return t.Flush()
 }

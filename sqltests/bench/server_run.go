@@ -129,9 +129,15 @@ func ask(ctx context.Context, db *sql.DB, text string) (answer, error) {
 // readAll reads every row of a query without keeping it: rows and bytes on the connection.
 func (s *server) readAll(ctx context.Context, text string) (rows, bytes int64, err error) {
 	before := s.received.Load()
-	conn, err := s.db.Conn(ctx)
+	rows, err = readRows(ctx, s.db, text)
+	return rows, s.received.Load() - before, err
+}
+
+// readRows reads every row of a query without keeping it.
+func readRows(ctx context.Context, db *sql.DB, text string) (rows int64, err error) {
+	conn, err := db.Conn(ctx)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	defer conn.Close()
 	err = conn.Raw(func(c any) error {
@@ -152,7 +158,7 @@ func (s *server) readAll(ctx context.Context, text string) (rows, bytes int64, e
 			rows++
 		}
 	})
-	return rows, s.received.Load() - before, err
+	return rows, err
 }
 
 func (s *server) close() error {
