@@ -10,8 +10,8 @@ import (
 	"github.com/tributarydb/tributary/storage/column"
 )
 
-// TestFilter compares Filter with a look at every row.
-func TestFilter(t *testing.T) {
+// TestFilterBits compares Filter with a look at every row.
+func TestFilterBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	low, high := roaring.New(), roaring.New()
 	for range 20_000 {
