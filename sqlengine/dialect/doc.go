@@ -32,6 +32,7 @@
 //     String() must differ for different kinds and arguments: the binder
 //     recognises equal aggregates by it. last(x) and first(x) with one argument
 //     are go-mysql-server's own aggregates and untouched.
+//     With OVER, the functions of [WindowPrefix] go the same way.
 //   - [RegexpFunction] ("regexp_like"): a REGEXP b, a RLIKE b.
 //   - [JSONExtractFunction], [JSONUnquoteFunction]: a -> b, a ->> b.
 //

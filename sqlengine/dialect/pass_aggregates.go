@@ -28,6 +28,33 @@ const (
 	KindApproxCountDistinct = "approx_count_distinct"
 )
 
+// WindowPrefix begins the kinds of window functions: AggregateTunnel('window:<name>', args…) OVER (…).
+const WindowPrefix = "window:"
+
+// The window functions of the tunnel, by the names of MySQL.
+const (
+	WindowRowNumber   = "row_number"
+	WindowRank        = "rank"
+	WindowDenseRank   = "dense_rank"
+	WindowPercentRank = "percent_rank"
+	WindowCumeDist    = "cume_dist"
+	WindowNTile       = "ntile"
+	WindowLead        = "lead"
+	WindowLag         = "lag"
+	WindowFirstValue  = "first_value"
+	WindowLastValue   = "last_value"
+	WindowNthValue    = "nth_value"
+	WindowCount       = "count"
+	WindowMin         = "min"
+	WindowMax         = "max"
+)
+
+var windowNames = map[string]bool{
+	WindowRowNumber: true, WindowRank: true, WindowDenseRank: true, WindowPercentRank: true, WindowCumeDist: true,
+	WindowNTile: true, WindowLead: true, WindowLag: true, WindowFirstValue: true, WindowLastValue: true, WindowNthValue: true,
+	WindowCount: true, WindowMin: true, WindowMax: true,
+}
+
 // tunnelKinds maps function names to kinds.
 var tunnelKinds = map[string]string{
 	"sum": KindSum, "avg": KindAvg,
@@ -46,7 +73,25 @@ func TunnelAggregates(stmt sqlparser.Statement) (sqlparser.Statement, error) {
 
 func tunnelAggregate(e sqlparser.Expr) (sqlparser.Expr, error) {
 	f, ok := e.(*sqlparser.FuncExpr)
-	if !ok || len(f.Exprs) != 1 || !f.Qualifier.IsEmpty() {
+	if !ok || !f.Qualifier.IsEmpty() {
+		return e, nil
+	}
+	if f.Over != nil && f.Distinct && aggregateNames[f.Name.Lowered()] {
+		return nil, &Error{Number: ErrnoNotSupported, State: sqlStateSyntax,
+			Message: "This version of MySQL doesn't yet support '<window function>(DISTINCT ..)'"}
+	}
+	if f.Over != nil && windowNames[f.Name.Lowered()] {
+		args := sqlparser.SelectExprs{&sqlparser.AliasedExpr{Expr: text(WindowPrefix + f.Name.Lowered())}}
+		for _, a := range f.Exprs {
+			if _, star := a.(*sqlparser.StarExpr); star {
+				a = &sqlparser.AliasedExpr{Expr: integer("1")}
+			}
+			args = append(args, a)
+		}
+		f.Name, f.Exprs = sqlparser.NewColIdent(AggregateTunnel), args
+		return f, nil
+	}
+	if len(f.Exprs) != 1 {
 		return e, nil
 	}
 	kind, ok := tunnelKinds[f.Name.Lowered()]

@@ -53,7 +53,7 @@ func runPasses(stmt sqlparser.Statement, mode Mode, f features) (sqlparser.State
 		}
 	}
 	v := &visitor{}
-	if f.operators || f.aggregates {
+	if f.operators || f.aggregates || f.windows {
 		v.expr = func(e sqlparser.Expr) (sqlparser.Expr, error) {
 			e, err := operatorToFunction(e)
 			if err != nil {

@@ -23,8 +23,11 @@ func SplitWindows(stmt sqlparser.Statement) (sqlparser.Statement, error) {
 // splitWindows works on queries whose windows have no names any more.
 func splitWindows(q sqlparser.SelectStatement) (sqlparser.SelectStatement, error) {
 	sel, ok := q.(*sqlparser.Select)
-	if !ok || !usesWindow(sel) || len(sel.GroupBy) == 0 && !hasAggregate(sel) {
+	if !ok || !usesWindow(sel) {
 		return q, nil
+	}
+	if len(sel.GroupBy) == 0 && !hasAggregate(sel) {
+		return distinctWindows(sel), nil
 	}
 	s := &windowSplit{sel: sel, inner: &sqlparser.Select{From: sel.From, Where: sel.Where, Having: sel.Having}}
 	return s.split()
@@ -63,6 +66,43 @@ func holds(e sqlparser.Expr, match func(sqlparser.Expr) bool) bool {
 		return e, found || query
 	})
 	return found
+}
+
+// distinctWindows parts SELECT DISTINCT with window functions and an order, whose
+// sorting go-mysql-server cannot bind: the inner query has the functions, the
+// outer one takes each row once and sorts. Queries that sort by something else
+// than members of the select list stay as they are.
+func distinctWindows(sel *sqlparser.Select) *sqlparser.Select {
+	if !sel.QueryOpts.Distinct || len(sel.OrderBy) == 0 {
+		return sel
+	}
+	s := &windowSplit{sel: sel, inner: &sqlparser.Select{From: sel.From, Where: sel.Where, Having: sel.Having}}
+	outer := s.around()
+	for _, x := range sel.SelectExprs {
+		ae, ok := x.(*sqlparser.AliasedExpr)
+		if !ok {
+			return sel
+		}
+		outer.SelectExprs = append(outer.SelectExprs, &sqlparser.AliasedExpr{Expr: s.column(ae.Expr, ae.As), As: header(ae)})
+	}
+	columns := len(s.exprs)
+	names := &rollup{sel: sel}
+	for _, o := range sel.OrderBy {
+		e, err := names.selected(o.Expr)
+		if err != nil {
+			return sel // an ordinal that is no position
+		}
+		if e == nil {
+			e = o.Expr
+		}
+		e = s.column(e, sqlparser.ColIdent{})
+		outer.OrderBy = append(outer.OrderBy, &sqlparser.Order{Expr: e, Direction: o.Direction})
+	}
+	if len(s.exprs) > columns {
+		return sel
+	}
+	s.derive(outer)
+	return outer
 }
 
 type windowSplit struct {
@@ -152,19 +192,13 @@ func (s *windowSplit) aliased(e sqlparser.Expr) sqlparser.Expr {
 
 func (s *windowSplit) split() (sqlparser.SelectStatement, error) {
 	sel := s.sel
-	outer := &sqlparser.Select{Comments: sel.Comments, QueryOpts: sel.QueryOpts, With: sel.With, Limit: sel.Limit, Into: sel.Into, Lock: sel.Lock}
+	outer := s.around()
 	for _, x := range sel.SelectExprs {
 		ae, ok := x.(*sqlparser.AliasedExpr)
 		if !ok {
 			return nil, unsupported("SELECT * with GROUP BY and a window function", "name the columns")
 		}
-		header := ae.As.String()
-		if c, ok := ae.Expr.(*sqlparser.ColName); ok && header == "" {
-			header = c.Name.String()
-		} else if header == "" {
-			header = ae.InputExpression
-		}
-		item := &sqlparser.AliasedExpr{As: sqlparser.NewColIdent(header)}
+		item := &sqlparser.AliasedExpr{As: header(ae)}
 		if holdsWindow(ae.Expr) {
 			item.Expr = s.outer(ae.Expr)
 		} else {
@@ -199,6 +233,18 @@ func (s *windowSplit) split() (sqlparser.SelectStatement, error) {
 	if len(s.exprs) == 0 { // COUNT(*) OVER () alone
 		s.column(integer("1"), sqlparser.ColIdent{})
 	}
+	s.derive(outer)
+	return outer, nil
+}
+
+// around is the outer query, without its select list and order.
+func (s *windowSplit) around() *sqlparser.Select {
+	sel := s.sel
+	return &sqlparser.Select{Comments: sel.Comments, QueryOpts: sel.QueryOpts, With: sel.With, Limit: sel.Limit, Into: sel.Into, Lock: sel.Lock}
+}
+
+// derive puts the inner query into the outer one.
+func (s *windowSplit) derive(outer *sqlparser.Select) {
 	derived := &sqlparser.Subquery{Select: s.inner}
 	for i := range s.exprs {
 		derived.Columns = append(derived.Columns, sqlparser.NewColIdent(groupsColumn+strconv.Itoa(i)))
@@ -207,7 +253,17 @@ func (s *windowSplit) split() (sqlparser.SelectStatement, error) {
 		Expr: derived, As: sqlparser.NewTableIdent(groupsTable),
 		Auth: sqlparser.AuthInformation{AuthType: sqlparser.AuthType_IGNORE},
 	}}
-	return outer, nil
+}
+
+// header is the name of a member of the select list.
+func header(ae *sqlparser.AliasedExpr) sqlparser.ColIdent {
+	if !ae.As.IsEmpty() {
+		return ae.As
+	}
+	if c, ok := ae.Expr.(*sqlparser.ColName); ok {
+		return c.Name
+	}
+	return sqlparser.NewColIdent(ae.InputExpression)
 }
 
 // isHeader reports whether an expression of ORDER BY is the alias of a member of

@@ -40,22 +40,21 @@ var (
 // are ours, one is go-mysql-server's LAST.
 func tunnelFunction() sql.Function {
 	return sql.FunctionN{Name: dialect.AggregateTunnel, Fn: func(args ...sql.Expression) (sql.Expression, error) {
-		switch len(args) {
-		case 1:
-			return aggregation.NewLast(args[0]), nil
-		case 2:
-			l, ok := args[0].(*expression.Literal)
-			if !ok {
-				break
+		if len(args) > 0 {
+			name := ""
+			if l, ok := args[0].(*expression.Literal); ok {
+				name, _ = l.Value().(string)
 			}
-			name, ok := l.Value().(string)
-			if !ok {
-				break
+			if f, ok, err := newWindowFunction(name, args[1:]); ok || err != nil {
+				return f, err
 			}
 			kind, distinct := strings.CutSuffix(name, dialect.DistinctSuffix)
-			if _, ok := aggregateKinds[kind]; ok {
+			if _, ok := aggregateKinds[kind]; ok && len(args) == 2 {
 				return &Aggregate{kind: kind, distinct: distinct, child: args[1]}, nil
 			}
+		}
+		if len(args) == 1 {
+			return aggregation.NewLast(args[0]), nil
 		}
 		return nil, sql.ErrInvalidArgumentNumber.New(strings.ToUpper(dialect.AggregateTunnel), "1", len(args))
 	}}
@@ -153,7 +152,7 @@ func (a *Aggregate) String() string {
 	}
 	s := fmt.Sprintf("%s(%s%s)", strings.ToUpper(a.kind), distinct, a.child)
 	if a.window != nil {
-		s += " " + a.window.String()
+		s += " " + windowText(a.window)
 	}
 	return s
 }
@@ -258,60 +257,7 @@ func (b *aggregateBuffer) Eval(*sql.Context) (any, error) { return b.acc.result(
 // Dispose implements sql.Disposable.
 func (b *aggregateBuffer) Dispose() { expression.Dispose(b.agg.child) }
 
-// NewWindowFunction implements sql.WindowAdaptableExpression.
+// NewWindowFunction implements sql.WindowAdaptableExpression; the nodes that ask for it are replaced.
 func (a *Aggregate) NewWindowFunction() (sql.WindowFunction, error) {
-	w := &aggregateWindow{agg: a}
-	if a.window != nil && a.window.Frame != nil {
-		f, err := a.window.Frame.NewFramer(a.window)
-		if err != nil {
-			return nil, err
-		}
-		w.framer = f
-	}
-	return w, nil
+	return nil, fmt.Errorf("aggregate %s outside of its operator", a)
 }
-
-// aggregateWindow computes the aggregate over frames. While frames only grow, rows
-// are added; a frame that drops rows is computed anew.
-type aggregateWindow struct {
-	agg        *Aggregate
-	framer     sql.WindowFramer
-	acc        accumulator
-	start, end int
-	err        error
-}
-
-// StartPartition implements sql.WindowFunction.
-func (w *aggregateWindow) StartPartition(_ *sql.Context, i sql.WindowInterval, _ sql.WindowBuffer) error {
-	w.acc, w.start, w.end = nil, i.Start, i.Start
-	return w.err
-}
-
-// DefaultFramer implements sql.WindowFunction.
-func (w *aggregateWindow) DefaultFramer() sql.WindowFramer {
-	if w.framer != nil {
-		return w.framer
-	}
-	return aggregation.NewUnboundedPrecedingToCurrentRowFramer()
-}
-
-// Compute implements sql.WindowFunction.
-func (w *aggregateWindow) Compute(ctx *sql.Context, i sql.WindowInterval, buf sql.WindowBuffer) any {
-	if w.acc == nil || i.Start != w.start || i.End < w.end {
-		w.acc, w.start, w.end = w.agg.newAccumulator(), i.Start, i.Start
-	}
-	for ; w.end < i.End; w.end++ {
-		v, err := w.agg.child.Eval(ctx, buf[w.end])
-		if err == nil && v != nil {
-			err = w.acc.add(ctx, v)
-		}
-		if err != nil {
-			w.err = err
-			return nil
-		}
-	}
-	return w.acc.result()
-}
-
-// Dispose implements sql.Disposable.
-func (w *aggregateWindow) Dispose() { expression.Dispose(w.agg.child) }
