@@ -74,7 +74,7 @@ type (
 	}
 	// ShowReplicas is SHOW REPLICAS | SLAVE HOSTS.
 	ShowReplicas struct{}
-	// AdminTables is CHECK | CHECKSUM | OPTIMIZE | REPAIR TABLE t, ….
+	// AdminTables is ANALYZE | CHECK | CHECKSUM | OPTIMIZE | REPAIR TABLE t, ….
 	AdminTables struct {
 		Verb    string // upper case
 		Tables  []Name

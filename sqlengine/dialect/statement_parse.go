@@ -181,7 +181,7 @@ func (p *Parser) parseOwn(s *script) (sqlparser.Statement, error) {
 	switch {
 	case c.accept("SHOW"):
 		stmt = c.show()
-	case s.is(0, "CHECK", "CHECKSUM", "OPTIMIZE", "REPAIR"):
+	case s.is(0, "CHECK", "CHECKSUM", "OPTIMIZE", "REPAIR"), s.is(0, "ANALYZE") && s.find(1, "HISTOGRAM") < 0:
 		stmt = c.admin()
 	case c.accept("DO"):
 		stmt = Do{}
@@ -339,9 +339,9 @@ func (c *cursor) partitionSpec() []PartitionValue {
 	return out
 }
 
-// admin parses CHECK | CHECKSUM | OPTIMIZE | REPAIR TABLE.
+// admin parses ANALYZE | CHECK | CHECKSUM | OPTIMIZE | REPAIR TABLE.
 func (c *cursor) admin() Statement {
-	st := AdminTables{Verb: c.oneOf("CHECK", "CHECKSUM", "OPTIMIZE", "REPAIR")}
+	st := AdminTables{Verb: c.oneOf("ANALYZE", "CHECK", "CHECKSUM", "OPTIMIZE", "REPAIR")}
 	c.oneOf("NO_WRITE_TO_BINLOG", "LOCAL")
 	if c.oneOf("TABLE", "TABLES") == "" {
 		c.fail()

@@ -79,7 +79,7 @@ func TestShow(t *testing.T) {
 	s.fails("SHOW PARTITIONS part PARTITION (x = '1')", "no partition column")
 	s.fails("SHOW PARTITIONS nothing", "nothing")
 	s.want("SHOW GRANTS", "GRANT ALL PRIVILEGES ON *.* TO ``@`%`")
-	s.want("CHECK TABLE people, nothing", "default.people\tcheck\tstatus\tOK", "default.nothing\tcheck\tError\ttable not found: nothing", "default.nothing\tcheck\tstatus\tOperation failed")
+	s.want("CHECK TABLE people, nothing", "default.people\tcheck\tstatus\tOK", "default.nothing\tcheck\tError\tTable 'default.nothing' doesn't exist", "default.nothing\tcheck\tstatus\tOperation failed")
 }
 
 func TestBrokenTablesAreTold(t *testing.T) {

@@ -252,42 +252,6 @@ func (e *Engine) runPlan(ctx *sql.Context, n sql.Node) (rows int64, took time.Du
 	}
 }
 
-// adminTables is CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE: a check opens and plans the table, the rest is not for these tables.
-func (e *Engine) adminTables(s dialect.AdminTables) sql.Node {
-	sch := textColumns("Table", "Op", "Msg_type", "Msg_text")
-	if s.Verb == "CHECKSUM" {
-		sch = append(textColumns("Table"), numberColumn("Checksum"))
-	}
-	op := strings.ToLower(s.Verb)
-	return &rowsNode{name: "AdminTables", sch: sch, rows: func(ctx *sql.Context) ([]sql.Row, error) {
-		var rows []sql.Row
-		for _, n := range s.Tables {
-			db, rel, err := e.openNamed(ctx, n)
-			if db == "" {
-				db = n.DB
-				if db == "" {
-					db = ctx.GetCurrentDatabase()
-				}
-			}
-			name := db + "." + n.Name
-			if err == nil && s.Verb == "CHECK" {
-				_, err = rel.Plan(ctx, relation.Request{})
-			}
-			switch {
-			case s.Verb == "CHECKSUM":
-				rows = append(rows, sql.Row{name, nil})
-			case err != nil:
-				rows = append(rows, sql.Row{name, op, "Error", err.Error()}, sql.Row{name, op, "status", "Operation failed"})
-			case s.Verb == "CHECK":
-				rows = append(rows, sql.Row{name, op, "status", "OK"})
-			default:
-				rows = append(rows, sql.Row{name, op, "note", "The storage engine for the table doesn't support " + op})
-			}
-		}
-		return rows, nil
-	}}
-}
-
 // doNode is DO: its expressions are evaluated and forgotten.
 func doNode(exprs []sql.Expression) sql.Node {
 	return &rowsNode{name: "Do", rows: func(ctx *sql.Context) ([]sql.Row, error) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tributarydb/tributary/storage/column"
+	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/predicate"
 	"github.com/tributarydb/tributary/storage/read"
 	"github.com/tributarydb/tributary/storage/relation"
@@ -53,8 +54,31 @@ func (t *Table) Plan(ctx context.Context, req relation.Request) (*relation.Plan,
 	return t.PlanView(ctx, req, View{})
 }
 
+// refusePartial refuses the options with which Paimon leaves out files it cannot read: the answer would have fewer rows than
+// the table, and nothing would say so.
+func (t *Table) refusePartial() error {
+	for _, b := range []*Table{t, t.first, t.second} {
+		if b == nil {
+			continue
+		}
+		for _, o := range []*schema.Option[bool]{schema.OptIgnoreCorruptFiles, schema.OptIgnoreLostFiles} {
+			on, err := o.Get(b.schema.Options)
+			if err != nil {
+				return fmt.Errorf("table %s: %w", b.Label(), err)
+			}
+			if on {
+				return errs.Unsupportedf("table %s: option '%s' is not supported: rows of files that cannot be read would be missing from the answer; set it to 'false', and repair or drop what is damaged", b.Label(), o.Key())
+			}
+		}
+	}
+	return nil
+}
+
 // PlanView plans a read through a view.
 func (t *Table) PlanView(ctx context.Context, req relation.Request, v View) (*relation.Plan, error) {
+	if err := t.refusePartial(); err != nil {
+		return nil, err
+	}
 	want := read.Want{Columns: req.Columns, Filter: req.Filter, Kind: v.Kind, Sequence: v.Sequence, RowID: v.RowID}
 	st, err := t.State(ctx)
 	if err != nil {
