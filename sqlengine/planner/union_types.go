@@ -98,7 +98,7 @@ func unionIntegers(l, r sql.Type) sql.Type {
 // integerDecimal is a DECIMAL that holds every value of an integer type.
 func integerDecimal(t sql.Type) sql.DecimalType {
 	digits := uint8(math.Ceil(float64(integerBits(t)) * math.Log10(2)))
-	return gms.MustCreateColumnDecimalType(digits, 0).(sql.DecimalType)
+	return gms.MustCreateColumnDecimalType(digits, 0)
 }
 
 func unionDecimals(l, r sql.DecimalType) sql.Type {
