@@ -11,6 +11,31 @@ const castBoolean = "BOOLEAN"
 // temporal types have; Paimon's TIMESTAMP(9) is cut to it.
 const maxTimePrecision = 6
 
+// DecimalCast is the function that stands for CAST(x AS DECIMAL(p)): DecimalCast(x, p). go-mysql-server takes a
+// DECIMAL of scale 0 for one of any scale.
+const DecimalCast = "__cast_decimal"
+
+// castPrecision is the precision of a DECIMAL without one.
+const castPrecision = "10"
+
+// wholeDecimal returns the precision of the type tokens i to j where they are a DECIMAL of scale 0.
+func (s *script) wholeDecimal(i, j int) (precision string, ok bool) {
+	if !s.is(i, "DECIMAL", "NUMERIC", "DEC") {
+		return "", false
+	}
+	switch {
+	case i == j:
+		return castPrecision, true
+	case !s.is(i+1, "("):
+		return "", false
+	case j == i+3:
+		return s.text(i + 2), true
+	case j == i+5 && s.is(i+3, ",") && strings.Trim(s.text(i+4), "0") == "":
+		return s.text(i + 2), true
+	}
+	return "", false
+}
+
 // castType maps the type tokens i to j to a type vitess takes in a cast. ok is
 // false for types that vitess knows itself.
 func (s *script) castType(i, j int) (text string, ok bool) {
@@ -88,6 +113,11 @@ func (s *script) rewriteCast(i int) error {
 	if as < 0 || as+1 >= end {
 		return nil // vitess will say what is wrong
 	}
+	if p, ok := s.wholeDecimal(as+1, end-1); ok {
+		s.replace(i, DecimalCast)
+		s.replaceSpan(as, end-1, ", "+p)
+		return nil
+	}
 	text, ok := s.castType(as+1, end-1)
 	switch {
 	case !ok:
@@ -116,6 +146,11 @@ func (s *script) rewriteConvert(i int) error {
 	}
 	if comma < 0 || comma+1 >= end {
 		return nil // CONVERT(x USING charset)
+	}
+	if p, ok := s.wholeDecimal(comma+1, end-1); ok {
+		s.replace(i, DecimalCast)
+		s.replaceSpan(comma+1, end-1, p)
+		return nil
 	}
 	if text, ok := s.castType(comma+1, end-1); ok && text != castBoolean {
 		s.replaceSpan(comma+1, end-1, text)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/expression/function/json"
 	gms "github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/shopspring/decimal"
@@ -104,6 +105,16 @@ func integerPrefix(ctx *sql.Context, s string) int64 {
 func castDecimalValue(ctx *sql.Context, v any) (decimal.Decimal, bool) {
 	s, isText := toText(v)
 	if !isText {
+		switch f := v.(type) {
+		case float64:
+			return finiteDecimal(f)
+		case float32:
+			d, ok := finiteDecimal(float64(f))
+			if ok {
+				d = decimal.NewFromFloat32(f)
+			}
+			return d, ok
+		}
 		return toDecimal(v)
 	}
 	d, err := decimal.NewFromString(strings.TrimSpace(s))
@@ -116,6 +127,13 @@ func castDecimalValue(ctx *sql.Context, v any) (decimal.Decimal, bool) {
 		return decimal.NewFromFloat(f), true
 	}
 	return d, true
+}
+
+func finiteDecimal(f float64) (decimal.Decimal, bool) {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return decimal.Decimal{}, false
+	}
+	return decimal.NewFromFloat(f), true
 }
 
 // clampDecimal rounds to the type's scale and keeps to its greatest value.
@@ -294,36 +312,20 @@ func momentAsNumber(e sql.Expression) sql.Expression {
 	return e
 }
 
-// longUnits are the units of intervals that leave a date a date.
-var longUnits = map[string]bool{"DAY": true, "WEEK": true, "MONTH": true, "QUARTER": true, "YEAR": true, "YEAR_MONTH": true}
-
-// newIntervalMath gives date + INTERVAL the type and form of its date operand.
+// newIntervalMath makes DATE_ADD or DATE_SUB of date + INTERVAL, whose operator has no fractions of seconds in go-mysql-server.
 func newIntervalMath(a *expression.Arithmetic, date, interval sql.Expression) sql.Expression {
-	iv, ok := interval.(*expression.Interval)
-	if !ok || !longUnits[strings.ToUpper(iv.Unit)] {
+	build := function.NewDateAdd
+	switch {
+	case a.Op == "-":
+		build = function.NewDateSub
+	case a.Op != "+":
 		return nil
 	}
-	text := kindOfType(date.Type()) == kindText
-	if !text && !gms.IsDateType(date.Type()) {
+	f, err := build(date, interval)
+	if err != nil {
 		return nil
 	}
-	typ := sql.Type(gms.Date)
-	if text {
-		typ = gms.LongText
-	}
-	return &scalarFunction{name: "date_arithmetic", args: []sql.Expression{a, date}, typ: always(typ), strict: true, eval: func(_ *sql.Context, v []any) (any, error) {
-		t, ok := v[0].(time.Time)
-		if !ok {
-			return v[0], nil
-		}
-		if !text {
-			return t, nil
-		}
-		if s, isText := v[1].(string); isText && !strings.Contains(s, ":") {
-			return t.Format("2006-01-02"), nil
-		}
-		return valueText(t), nil
-	}}
+	return f
 }
 
 // newJSONValue makes the text of a JSON string of JSON_VALUE, which go-mysql-server leaves quoted.

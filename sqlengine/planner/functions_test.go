@@ -141,3 +141,19 @@ func TestTimeTravel(t *testing.T) {
 		t.Errorf("opened %s", got)
 	}
 }
+
+func TestCastWholeDecimal(t *testing.T) {
+	s := newTestSession(t, shop())
+	s.want("SELECT CAST(1.5 AS DECIMAL), CONVERT(2.49, DECIMAL(10,0)), CAST('7.7' AS NUMERIC(3)), CAST(12345 AS DEC(3))", "2\t2\t8\t999")
+	s.want("SELECT CAST(DATE '2024-01-02' AS DECIMAL), CAST(TIMESTAMP '2024-01-02 03:04:05' AS DECIMAL(20))", "20240102\t20240102030405")
+	s.want("SELECT SUM(CAST(amt AS DECIMAL(5))) FROM orders WHERE id < 3", "5")
+	s.fails("SELECT CAST(1 AS DECIMAL(66))", "Too-big precision 66")
+}
+
+func TestIntervalFractions(t *testing.T) {
+	s := newTestSession(t, shop())
+	s.want("SELECT TIMESTAMP '2024-01-31 10:00:00.123456' + INTERVAL 1 SECOND, '2024-01-31 10:00:00' - INTERVAL 1 MICROSECOND",
+		"2024-01-31 10:00:01.123456\t2024-01-31 09:59:59.999999")
+	s.want("SELECT ts - INTERVAL 1 HOUR, d + INTERVAL 1 DAY, INTERVAL 1 MONTH + d FROM orders WHERE id = 1", "2026-01-01 09:00:00.5\t2026-01-02\t2026-02-01")
+	s.want("SELECT 'garbage' + INTERVAL 1 DAY, DATE '2024-01-31' + INTERVAL NULL DAY", "NULL\tNULL")
+}

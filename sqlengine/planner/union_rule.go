@@ -82,11 +82,12 @@ func retype(n sql.Node, outer retyped) (sql.Node, retyped, error) {
 	exprs := make([]sql.Expression, len(old))
 	changed = false
 	for i, e := range old {
-		var err error
-		if exprs[i], err = retypeExpression(e, seen); err != nil {
+		m, same, err := retypeExpression(e, seen)
+		if err != nil {
 			return nil, nil, err
 		}
-		changed = changed || !sameExpression(exprs[i], e)
+		exprs[i] = m
+		changed = changed || !same
 	}
 	if !changed {
 		return out, own, nil
@@ -111,55 +112,46 @@ func projectedTypes(into retyped, before, after []sql.Expression) {
 	}
 }
 
-func sameExpression(a, b sql.Expression) bool {
-	switch a.(type) {
-	case expression.Tuple, *expression.Literal:
-		return false // not comparable, or cheap
-	}
-	_, tuple := b.(expression.Tuple)
-	return !tuple && a == b
-}
-
-// retypeExpression gives fields their new types.
-func retypeExpression(e sql.Expression, types retyped) (sql.Expression, error) {
+// retypeExpression gives fields their new types; same is false where it has changed something.
+func retypeExpression(e sql.Expression, types retyped) (out sql.Expression, same bool, err error) {
 	switch e := e.(type) {
 	case *expression.GetField:
 		t, ok := types[e.Id()]
 		if !ok || e.Id() == 0 {
-			return e, nil
+			return e, true, nil
 		}
-		return fieldOfType(e, t), nil
+		return fieldOfType(e, t), false, nil
 	case *plan.Subquery:
 		q, _, err := retype(e.Query, types)
 		if err != nil || sameNode(q, e.Query) {
-			return e, err
+			return e, true, err
 		}
-		return e.WithQuery(q), nil
+		return e.WithQuery(q), false, nil
 	}
 	old := e.Children()
 	kids := make([]sql.Expression, len(old))
-	changed := false
+	same = true
 	for i, c := range old {
-		var err error
-		if kids[i], err = retypeExpression(c, types); err != nil {
-			return nil, err
+		k, unchanged, err := retypeExpression(c, types)
+		if err != nil {
+			return nil, false, err
 		}
-		changed = changed || !sameExpression(kids[i], c)
+		kids[i] = k
+		same = same && unchanged
 	}
-	if !changed {
-		return e, nil
+	if same {
+		return e, true, nil
 	}
-	out, err := e.WithChildren(kids...)
-	if err != nil {
-		return nil, err
+	if out, err = e.WithChildren(kids...); err != nil {
+		return nil, false, err
 	}
 	// Some expressions lose their ids on the way.
 	if id, ok := e.(sql.IdExpression); ok && id.Id() != 0 {
 		if n, ok := out.(sql.IdExpression); ok && n.Id() != id.Id() {
-			return n.WithId(id.Id()), nil
+			return n.WithId(id.Id()), false, nil
 		}
 	}
-	return out, nil
+	return out, false, nil
 }
 
 func fieldOfType(g *expression.GetField, t sql.Type) sql.Expression {
@@ -226,24 +218,17 @@ func retypeSort(n *plan.SetOp, sch sql.Schema, types []sql.Type) (sql.Node, erro
 	if len(n.SortFields) == 0 {
 		return n, nil
 	}
-	return transformNodeExpressions(n, func(e sql.Expression) sql.Expression {
+	out, _, err := transform.OneNodeExpressions(n, func(e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
 		g, ok := e.(*expression.GetField)
 		if !ok {
-			return e
+			return e, transform.SameTree, nil
 		}
 		for i, c := range sch {
 			if strings.EqualFold(c.Name, g.Name()) {
-				return fieldOfType(g, types[i])
+				return fieldOfType(g, types[i]), transform.NewTree, nil
 			}
 		}
-		return e
-	})
-}
-
-func transformNodeExpressions(n sql.Node, f func(sql.Expression) sql.Expression) (sql.Node, error) {
-	out, _, err := transform.OneNodeExpressions(n, func(e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-		m := f(e)
-		return m, transform.TreeIdentity(sameExpression(m, e)), nil
+		return e, transform.SameTree, nil
 	})
 	return out, err
 }
