@@ -19,7 +19,7 @@ import (
 const mergeSplitRows = 250_000
 
 // partsPerCPU is the number of key ranges for each processor.
-const partsPerCPU = 4
+const partsPerCPU = 2
 
 // keyPart is the part of a merge that covers a key range: pieces of the
 // greatest run, which the range was made from, and of the other runs what lies in it.
@@ -120,6 +120,8 @@ func (m *splitMorsel) pieces(ctx context.Context, run lsm.SortedRun[*scan.File])
 			return nil, err
 		}
 		secs := file.Sections()
+		// What a file's sections share, such as dictionaries, is kept until the last of them is opened.
+		m.h.hold(f.Path, len(secs))
 		release()
 		for i, s := range secs {
 			out = append(out, piece{file: f, from: i, to: i + 1, rows: s.Rows})

@@ -268,6 +268,9 @@ func (h *Handles) openMerge(ctx context.Context, s *scan.Split, w Want, o MergeO
 	}
 	openPiece := func(p piece, filter predicate.Predicate) func(context.Context) (relation.Reader, error) {
 		return func(ctx context.Context) (relation.Reader, error) {
+			if p.to > 0 {
+				defer h.drop(p.file.Path)
+			}
 			return h.openFile(ctx, p.file.SourceOr(s.Source), p.file, fileRequest{fields: fields, filter: filter, from: p.from, to: p.to, partition: partitionOf(s), fileSequence: ordered && !w.Sequence})
 		}
 	}
