@@ -53,3 +53,17 @@ func TestSelect(t *testing.T) {
 	s.fails("SELECT nothing FROM orders", "nothing")
 	s.fails("SELECT * FROM nodb.orders", "nodb")
 }
+
+func TestDistinctOrder(t *testing.T) {
+	s := newTestSession(t, shop())
+	s.want("SELECT DISTINCT id + 1, who FROM orders ORDER BY 1 DESC LIMIT 2", "7\tc中", "6\tcat")
+	s.want("SELECT DISTINCT YEAR(d), ok FROM orders ORDER BY 1 DESC, 2 DESC", "2026\t1", "2026\t0", "2025\t0", "NULL\tNULL")
+	s.want("SELECT DISTINCT YEAR(d) y, ok FROM orders ORDER BY y DESC, ok LIMIT 2", "2026\t0", "2026\t1")
+	s.want("SELECT DISTINCT YEAR(d), ok FROM orders ORDER BY YEAR(d), ok DESC", "NULL\tNULL", "2025\t0", "2026\t1", "2026\t0")
+	s.want("SELECT DISTINCT d, ti FROM orders WHERE ti > 0 ORDER BY -ti", "2026-01-02\t127", "2026-01-01\t3", "2026-01-01\t1")
+	s.want("SELECT DISTINCT ok, COUNT(*) c FROM orders GROUP BY ok ORDER BY c DESC, ok", "1\t3", "0\t2", "NULL\t1")
+	s.want("SELECT DISTINCT o.ok k FROM orders o ORDER BY o.ok DESC", "1", "0", "NULL")
+	s.want("SELECT x.y FROM (SELECT DISTINCT YEAR(d) y FROM orders ORDER BY 1 DESC LIMIT 1) x", "2026")
+	s.want("SELECT (SELECT DISTINCT ti + 1 FROM orders ORDER BY 1 DESC LIMIT 1)", "128")
+	s.fails("SELECT DISTINCT ok FROM orders ORDER BY id", "not in SELECT list")
+}

@@ -21,6 +21,7 @@ const (
 	pruneRuleID
 	lookupRuleID
 	unionRuleID
+	distinctRuleID
 )
 
 // droppedRules are rules of go-mysql-server 0.20 that lose or invent rows:
@@ -37,7 +38,7 @@ var operateOnce sync.Once
 // Statements that insert, update or delete have batches made of them.
 func operate() {
 	operateOnce.Do(func() {
-		analyzer.OnceBeforeDefault = append([]analyzer.Rule{{Id: unionRuleID, Apply: unionRule}}, without(analyzer.OnceBeforeDefault)...)
+		analyzer.OnceBeforeDefault = append([]analyzer.Rule{{Id: distinctRuleID, Apply: distinctRule}, {Id: unionRuleID, Apply: unionRule}}, without(analyzer.OnceBeforeDefault)...)
 		analyzer.DefaultRules = without(analyzer.DefaultRules)
 		analyzer.OnceAfterDefault = without(analyzer.OnceAfterDefault)
 		rules := []analyzer.Rule{{Id: pruneRuleID, Apply: pruneRule}}
