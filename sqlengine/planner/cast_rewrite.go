@@ -21,10 +21,15 @@ const (
 	errTooBigPrecision = 1426
 )
 
-// cutCasts makes CAST(x AS CHAR(n)) cut what it casts: the binder drops a cast of a LONGTEXT to a text, and its length.
-func cutCasts(s sqlparser.Statement) {
+// rewriteExpressions makes CAST(x AS CHAR(n)) cut what it casts: the binder drops a cast of a LONGTEXT to a text, and its length.
+// GROUP_CONCAT of several expressions becomes one of CONCAT, for the executor takes the first alone.
+func rewriteExpressions(s sqlparser.Statement) {
 	// The visitor returns no error.
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		if g, ok := n.(*sqlparser.GroupConcatExpr); ok && len(g.Exprs) > 1 {
+			joined := &sqlparser.FuncExpr{Name: sqlparser.NewColIdent("concat"), Exprs: g.Exprs}
+			g.Exprs = sqlparser.SelectExprs{&sqlparser.AliasedExpr{Expr: joined}}
+		}
 		c, ok := n.(*sqlparser.ConvertExpr)
 		if !ok || c.Type == nil || c.Type.Length == nil || !strings.EqualFold(c.Type.Type, "char") {
 			return true, nil

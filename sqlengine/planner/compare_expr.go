@@ -76,18 +76,24 @@ func newComparison(ctx *sql.Context, e sql.Expression) sql.Expression {
 	return c
 }
 
-// momentLiterals reads a text literal that is compared with a date or a time once, not for every row.
+// momentLiterals reads a literal that is compared with a date or a time once, not for every row.
 func momentLiterals(l, r sql.Expression) (sql.Expression, sql.Expression) {
 	return readMoment(l, r), readMoment(r, l)
 }
 
 func readMoment(e, other sql.Expression) sql.Expression {
 	lit, ok := e.(*expression.Literal)
-	if !ok || kindOfType(lit.Type()) != kindText {
+	if !ok {
+		return e
+	}
+	if n, ok := asInt64(lit.Value()); ok && kindOfType(lit.Type()) == kindInteger && kindOfType(other.Type()) == kindMoment {
+		if t, ok := numberMoment(n); ok {
+			return expression.NewLiteral(t, gms.DatetimeMaxPrecision)
+		}
 		return e
 	}
 	text, ok := lit.Value().(string)
-	if !ok {
+	if !ok || kindOfType(lit.Type()) != kindText {
 		return e
 	}
 	switch kindOfType(other.Type()) {

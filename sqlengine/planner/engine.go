@@ -80,6 +80,7 @@ func New(o Options) (*Engine, error) {
 	e.Provider = newProvider(o.Catalog)
 	e.Provider.engine = e
 	e.Provider.register(functions()...)
+	e.Provider.register(wholeFunctions()...)
 
 	parser := &parser{Parser: dialect.NewParser(dialect.Options{Plan: e.planStatement}), readOnly: o.ReadOnly}
 	// Engines of one process share this parser where go-mysql-server asks for one

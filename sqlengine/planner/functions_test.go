@@ -157,3 +157,25 @@ func TestIntervalFractions(t *testing.T) {
 	s.want("SELECT ts - INTERVAL 1 HOUR, d + INTERVAL 1 DAY, INTERVAL 1 MONTH + d FROM orders WHERE id = 1", "2026-01-01 09:00:00.5\t2026-01-02\t2026-02-01")
 	s.want("SELECT 'garbage' + INTERVAL 1 DAY, DATE '2024-01-31' + INTERVAL NULL DAY", "NULL\tNULL")
 }
+
+func TestWholeNumbers(t *testing.T) {
+	s := newTestSession(t, shop())
+	s.want("SELECT CEIL(12345678901234567890.5), FLOOR(-12345678901234567890.5), CEIL(1.5), FLOOR(-1.5), CEIL('1.2'), FLOOR(NULL), CEIL(1e20), FLOOR(18446744073709551615)",
+		"12345678901234567891\t-12345678901234567891\t2\t-2\t2\tNULL\t1e+20\t18446744073709551615")
+	s.want("SELECT CEIL(amt), FLOOR(f), CEILING(id) FROM orders WHERE id IN (1, 2)", "2\t1\t1", "3\t-2\t2")
+}
+
+func TestGroupConcatOfSeveral(t *testing.T) {
+	s := newTestSession(t, shop())
+	s.want("SELECT GROUP_CONCAT(id, ':', who ORDER BY id DESC SEPARATOR ' ') FROM orders WHERE id < 4", "2:bob 1:ann")
+}
+
+func TestDatesAndNumbers(t *testing.T) {
+	s := newTestSession(t, shop())
+	s.want("SELECT id FROM orders WHERE d = 20260101 ORDER BY id", "1", "6")
+	s.want("SELECT id FROM orders WHERE d IN (20260102, 20260201) ORDER BY id", "2", "4")
+	s.want("SELECT id FROM orders WHERE d BETWEEN 20251231 AND 20260101 ORDER BY id", "1", "5", "6")
+	s.want("SELECT id FROM orders WHERE ts > 20260101100000 ORDER BY id", "1", "2", "4")
+	s.want("WITH RECURSIVE r AS (SELECT DATE '2024-01-30' x UNION ALL SELECT x + INTERVAL 1 DAY FROM r WHERE x < '2024-02-01') SELECT x FROM r",
+		"2024-01-30", "2024-01-31", "2024-02-01")
+}

@@ -25,8 +25,8 @@ func newRowMatcher(ctx *sql.Context, left, right []sql.Expression) *rowMatcher {
 		c := classOf(ctx, l, right[i])
 		m.classes = append(m.classes, c)
 		var eq sql.Expression
+		m.keyable = m.keyable && c.hasKeys()
 		if c == classOther {
-			m.keyable = false
 			eq = expression.NewEquals(
 				expression.NewGetField(0, l.Type(), "left", true), expression.NewGetField(1, right[i].Type(), "right", true))
 		}

@@ -105,6 +105,15 @@ type joinRows struct {
 	steps      int
 }
 
+// hasKeys reports whether values of the class have keys, see appendKey.
+func (c compareClass) hasKeys() bool {
+	switch c {
+	case classInteger, classExact, classDouble, classBytes, classPadded, classMoment, classTimeOfDay:
+		return true
+	}
+	return false
+}
+
 func newJoinRows(ctx *sql.Context, b sql.NodeExecBuilder, j *plan.JoinNode, outer sql.Row) (sql.RowIter, error) {
 	it := &joinRows{
 		join: j, outer: outer, scope: j.ScopeLen, leftWidth: len(j.Left().Schema()), rightWidth: len(j.Right().Schema()),
@@ -172,7 +181,7 @@ func (j *joinRows) keyOf(ctx *sql.Context, e sql.Expression) (joinKey, bool) {
 			return joinKey{}, false
 		}
 	}
-	if c.op != predicate.Eq {
+	if c.op != predicate.Eq || !c.class.hasKeys() {
 		return joinKey{}, false
 	}
 	k := joinKey{left: c.LeftChild, right: c.RightChild, class: c.class, nullSafe: c.nullSafe}

@@ -185,7 +185,7 @@ func (x *lookupIndex) keyOf(ctx *sql.Context, e sql.Expression) (joinKey, bool) 
 			return joinKey{}, false
 		}
 	}
-	if c.op != predicate.Eq {
+	if c.op != predicate.Eq || !c.class.hasKeys() {
 		return joinKey{}, false
 	}
 	k := joinKey{left: c.LeftChild, right: c.RightChild, class: c.class, nullSafe: c.nullSafe}

@@ -27,9 +27,10 @@ const (
 // droppedRules are rules of go-mysql-server 0.20 that lose or invent rows:
 // simplifyFilters (LIKE 'p%' as a range that ends at U+00FF), the unnesting of
 // EXISTS and IN (NULLs), optimizeJoins (hash keys of different types, filters in joins), pushFilters
-// (below full outer joins). Without them plans are executed as written.
+// (below full outer joins), applyHashIn (elements of other types are errors). Without them plans are executed as written.
 var droppedRules = map[string]bool{
 	"simplifyFilters": true, "unnestExistsSubqueries": true, "unnestInSubqueries": true, "optimizeJoins": true, "pushFilters": true,
+	"applyHashIn": true,
 }
 
 var operateOnce sync.Once

@@ -62,7 +62,7 @@ func (p *parser) refuse(s sqlparser.Statement) error {
 		return nil
 	}
 	balanceUnions(s)
-	cutCasts(s)
+	rewriteExpressions(s)
 	if set, ok := s.(*sqlparser.Set); ok {
 		if err := knownVariables(set); err != nil {
 			return err

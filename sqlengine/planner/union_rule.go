@@ -34,8 +34,8 @@ type retyped map[sql.ColumnId]sql.Type
 // result says which of n's columns have new types.
 func retype(n sql.Node, outer retyped) (sql.Node, retyped, error) {
 	switch n := n.(type) {
-	case *plan.RecursiveCte: // its first part alone has the say
-		return n, nil, nil
+	case *plan.RecursiveCte:
+		return retypeRecursive(n, outer)
 	case *plan.SetOp:
 		return retypeSetOp(n, outer)
 	case *plan.SubqueryAlias:
@@ -176,6 +176,41 @@ func retypeDerived(n *plan.SubqueryAlias, outer retyped) (sql.Node, retyped, err
 	})
 	out, err := n.WithChildren(child)
 	return out, types, err
+}
+
+// retypeRecursive leaves dates of a recursive table dates, of which the binder makes times. The first part alone says
+// what types the columns have.
+func retypeRecursive(n *plan.RecursiveCte, outer retyped) (sql.Node, retyped, error) {
+	first, sch := n.Left().Schema(), n.Schema()
+	types := maps.Clone(outer)
+	if types == nil {
+		types = retyped{}
+	}
+	own := retyped{}
+	out := make(sql.Schema, len(sch))
+	i := 0
+	n.Columns().ForEach(func(id sql.ColumnId) {
+		if i < len(sch) && i < len(first) && gms.IsDateType(first[i].Type) && !gms.IsDateType(sch[i].Type) {
+			own[id] = first[i].Type
+		}
+		i++
+	})
+	if len(own) == 0 {
+		return n, nil, nil
+	}
+	for i, c := range sch {
+		out[i] = c.Copy()
+		if gms.IsDateType(first[i].Type) {
+			out[i].Type = first[i].Type
+		}
+	}
+	maps.Copy(types, own)
+	right, _, err := retype(n.Right(), types)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := n.WithSchema(out).WithChildren(n.Left(), right)
+	return m, own, err
 }
 
 // retypeSetOp converts both sides to common types.
