@@ -64,7 +64,10 @@ func inferType(n *node) *schema.Type {
 			}
 			return &schema.Type{Root: schema.Array, Elem: t}
 		case l.kind == logicalMap:
-			kv := n.children[0]
+			kv := mapOf(n)
+			if kv == nil {
+				return nil
+			}
 			return &schema.Type{Root: schema.Map, Key: inferType(kv.children[0]), Elem: inferType(kv.children[1])}
 		}
 		t := &schema.Type{Root: schema.Row}
