@@ -13,6 +13,7 @@ const (
 	ErrnoMixGroup        = 1140 // ER_MIX_OF_GROUP_FUNC_AND_FIELDS, 42000
 	ErrnoDerivedAlias    = 1248 // ER_DERIVED_MUST_HAVE_ALIAS, 42000
 	ErrnoNotSupported    = 1235 // ER_NOT_SUPPORTED_YET, 42000
+	ErrnoIllegalNumber   = 1367 // ER_ILLEGAL_VALUE_FOR_TYPE, 22007
 	ErrnoStackOverrun    = 1436 // ER_STACK_OVERRUN_NEED_MORE, HY000
 	ErrnoWrongValue      = 1525 // ER_WRONG_VALUE, HY000
 	ErrnoNoSuchWindow    = 3579 // ER_WINDOW_NO_SUCH_WINDOW

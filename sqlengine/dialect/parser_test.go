@@ -44,7 +44,7 @@ func TestParse(t *testing.T) {
 		{Mode{}, "SELECT a FROM d.T$files /*+ OPTIONS('k'='v', 'l'='w') */ VERSION AS OF 3", "select a from d.`T$files` as of " + carrierText(Carrier{Options: map[string]string{"k": "v", "l": "w"}, Version: "3"})},
 		{Mode{}, "SELECT /*+ MAX_EXECUTION_TIME(1) */ a FROM T /*+ OTHER */", "select /*+ MAX_EXECUTION_TIME(1) */ a from T"},
 		// Literals and casts.
-		{Mode{}, "SELECT N'a', 'b\\%c', 0b11", "select 'a', 'b\\\\%c', B'11'"},
+		{Mode{}, "SELECT N'a', 'b\\%c', 0b11", "select 'a', 'b\\\\%c', X'03'"},
 		{Mode{NoBackslashEscapes: true}, `SELECT 'a\'`, `select 'a\\'`},
 		{Mode{}, "SELECT DATE '2024-1-5', {ts '2024-01-05 00:00:00'}, TIME '1:2:3.45'", "select CAST('2024-01-05' as DATE), CAST('2024-01-05 00:00:00' as DATETIME(0)), CAST('1:2:3.45' as TIME(2))"},
 		{Mode{}, "SELECT date, t.time FROM t", "select `date`, t.`time` from t"},

@@ -9,6 +9,10 @@ import (
 // comment.
 const AggregateTunnel = "last"
 
+// IntervalFunction is the name of INTERVAL(n, n1, …), which vitess takes for the
+// beginning of an interval.
+const IntervalFunction = "tributary_interval"
+
 // DistinctSuffix ends the kind of an aggregate with DISTINCT.
 const DistinctSuffix = "_distinct"
 

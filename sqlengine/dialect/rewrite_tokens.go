@@ -1,7 +1,10 @@
 package dialect
 
 import (
+	"errors"
 	"fmt"
+	"math/big"
+	"strconv"
 	"strings"
 )
 
@@ -53,10 +56,14 @@ func (s *script) rewriteToken(i int) error {
 			strings.Contains(text, `\%`) || strings.Contains(text, `\_`)) {
 			s.replace(i, quoteString(s.value(i))) // vitess drops the backslash of \% and \_
 		}
-	case KindBit:
-		if text := s.text(i); text[0] == '0' {
-			s.replace(i, "b'"+text[2:]+"'")
+	case KindNumber:
+		if text := s.text(i); strings.ContainsAny(text, "eE") {
+			if _, err := strconv.ParseFloat(text, 64); errors.Is(err, strconv.ErrRange) {
+				return &Error{Number: ErrnoIllegalNumber, State: "22007", Message: "Illegal double '" + text + "' value found during parsing"}
+			}
 		}
+	case KindBit:
+		s.replace(i, bitsToHex(s.text(i)))
 	case KindUserVar:
 		if s.is(i+1, ":=") && !s.inSet(i) {
 			return s.rewriteAssignment(i)
@@ -69,6 +76,40 @@ func (s *script) rewriteToken(i int) error {
 		return s.rewriteOperator(i)
 	}
 	return nil
+}
+
+// bitsToHex writes b'…' or 0b… as a hexadecimal literal: both are bytes in texts and
+// a number in arithmetic, but vitess makes a number of bits everywhere.
+func bitsToHex(text string) string {
+	bits := strings.Trim(text[1:], "'b")
+	if text[0] == '0' {
+		bits = text[2:]
+	}
+	n, ok := new(big.Int).SetString(bits, 2)
+	if !ok {
+		return text
+	}
+	digits := n.Text(16)
+	if n.Sign() == 0 {
+		digits = ""
+	}
+	for len(digits) < (len(bits)+7)/8*2 {
+		digits = "0" + digits
+	}
+	return "x'" + digits + "'"
+}
+
+// topComma reports whether the parentheses that open at token i hold a list.
+func topComma(s *script, i int) bool {
+	for j := i + 1; j < s.match[i]; j++ {
+		if s.is(j, ",") {
+			return true
+		}
+		if s.match[j] > j {
+			j = s.match[j]
+		}
+	}
+	return false
 }
 
 func (s *script) rewriteOperator(i int) error {
@@ -180,6 +221,10 @@ func (s *script) rewriteWord(i int) error {
 			s.wrap(i+2, i+2, "", " ' '")
 		}
 	case "INTERVAL":
+		if end := s.match[max(min(i+1, len(s.match)-1), 0)]; s.is(i+1, "(") && end > 0 && topComma(s, i+1) {
+			s.replace(i, IntervalFunction)
+			return nil
+		}
 		if k := s.kind(i + 1); (k == KindString || k == KindNumber) && s.kind(i+2) == KindWord {
 			if text, unit, ok := compoundInterval(s.value(i+1), s.upper[i+2]); ok {
 				s.replace(i+1, text)

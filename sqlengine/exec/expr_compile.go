@@ -284,11 +284,12 @@ func (b *exprBuilder) compile(e sql.Expression) (expr, bool) {
 		return b.like(e)
 	case *expression.Case:
 		return b.caseWhen(e)
-	case *function.If:
-		k := e.Children()
-		return b.branches(k[:1], k[1:2], k[2])
-	case *function.IfNull:
-		return b.coalesce(e.Children())
+	case *planner.Choice:
+		v := e.Values()
+		if c := e.Condition(); c != nil {
+			return b.branches([]sql.Expression{c}, v[:1], v[1])
+		}
+		return b.coalesce(v)
 	case *function.Coalesce:
 		return b.coalesce(e.Children())
 	case *function.Year:

@@ -151,6 +151,9 @@ func (a *Aggregate) String() string {
 		distinct = "DISTINCT "
 	}
 	s := fmt.Sprintf("%s(%s%s)", strings.ToUpper(a.kind), distinct, a.child)
+	if l, ok := a.child.(*expression.Literal); ok && gms.IsFloat(l.Type()) {
+		s = fmt.Sprintf("%s(%s%se0)", strings.ToUpper(a.kind), distinct, a.child) // not AVG(1)
+	}
 	if a.window != nil {
 		s += " " + windowText(a.window)
 	}
@@ -182,6 +185,9 @@ var integerDigits = map[sql.Type]int{
 // argument classifies the argument's type: as what it is summed, with which precision and scale.
 func (a *Aggregate) argument() (n numeric, precision, scale int) {
 	t := a.child.Type()
+	if c, ok := a.child.(*expression.Case); ok {
+		t = caseType(c)
+	}
 	if p, ok := integerDigits[t]; ok {
 		return numericExact, p, 0
 	}

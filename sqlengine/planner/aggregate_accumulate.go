@@ -14,6 +14,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tributarydb/tributary/sqlengine/dialect"
+	"github.com/tributarydb/tributary/sqlengine/types"
 )
 
 // accumulator collects values that are not NULL.
@@ -28,7 +29,13 @@ func (a *Aggregate) newAccumulator() accumulator {
 	switch a.kind {
 	case dialect.KindSum, dialect.KindAvg:
 		if n == numericExact {
-			acc = &exactSum{avg: a.kind == dialect.KindAvg, scale: avgScale(scale)}
+			s := &exactSum{avg: a.kind == dialect.KindAvg, scale: types.MaxDecimalPrecision}
+			if s.avg {
+				s.scale = avgScale(scale)
+			} else if _, unrounded := a.child.(*ExactMath); unrounded {
+				s.scale = scale
+			}
+			acc = s
 		} else {
 			acc = &doubleSum{avg: a.kind == dialect.KindAvg}
 		}
@@ -85,6 +92,9 @@ func (s *exactSum) result() any {
 	sum := s.rest.Add(decimal.NewFromInt(s.small))
 	if s.avg {
 		return sum.DivRound(decimal.NewFromInt(s.n), int32(s.scale))
+	}
+	if int(-sum.Exponent()) > s.scale { // of quotients, which have more digits than they show
+		return sum.Round(int32(s.scale))
 	}
 	return sum
 }
@@ -213,7 +223,10 @@ func numericPrefix(s string) float64 {
 		i = len(s)
 	}
 	f, err := strconv.ParseFloat(s[:end], 64)
-	if err != nil && !math.IsInf(f, 0) {
+	if math.IsInf(f, 0) {
+		return math.Copysign(math.MaxFloat64, f)
+	}
+	if err != nil {
 		return 0
 	}
 	return f

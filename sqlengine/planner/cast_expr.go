@@ -30,7 +30,12 @@ func newCast(c *expression.Convert) sql.Expression {
 	isDate := gms.IsDateType(c.Child.Type())
 	to := c.Type()
 	switch {
-	case to == gms.Int64 && from == kindText,
+	case (to == gms.Int64 || to == gms.Uint64) && (from == kindMoment || from == kindTimeOfDay),
+		to == gms.Int64 && (from == kindText || from == kindInteger && gms.IsUnsigned(c.Child.Type())),
+		gms.IsFloat(to) && (from == kindText || from == kindMoment || from == kindTimeOfDay),
+		gms.IsDecimal(to) && (from == kindMoment || from == kindTimeOfDay),
+		gms.IsDatetimeType(to) && from == kindInteger,
+		gms.IsTextOnly(to) && from == kindMoment,
 		gms.IsDecimal(to) && !to.Equals(gms.InternalDecimalType) && (from == kindInteger || from == kindDecimal || from == kindText),
 		gms.IsTextOnly(to) && (from == kindDouble || from == kindTimeOfDay || isDate || from == kindText && castLength(c) >= 0),
 		gms.IsDateType(to) && from == kindInteger:
@@ -55,10 +60,40 @@ func (c *Cast) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		return nil, err
 	}
 	to := c.Type()
+	if d, ok := momentDecimal(v, gms.IsDateType(c.Child.Type())); ok {
+		switch {
+		case to == gms.Int64:
+			return d.Round(0).IntPart(), nil
+		case to == gms.Uint64:
+			return uint64(d.Round(0).IntPart()), nil
+		case gms.IsFloat(to):
+			x, _, err := to.Convert(ctx, d.InexactFloat64())
+			return x, err
+		case gms.IsDecimal(to):
+			return clampDecimal(ctx, d, to.(sql.DecimalType)), nil
+		}
+	}
 	switch {
 	case to == gms.Int64:
 		if s, ok := toText(v); ok {
 			return integerPrefix(ctx, s), nil
+		}
+		if u, ok := v.(uint64); ok {
+			return int64(u), nil
+		}
+	case gms.IsFloat(to):
+		if s, ok := toText(v); ok {
+			x, _, err := to.Convert(ctx, textDouble(ctx, s))
+			return x, err
+		}
+	case gms.IsDatetimeType(to) && !gms.IsDateType(to):
+		if i, ok := asInt64(v); ok {
+			t, ok := numberMoment(i)
+			if !ok {
+				ctx.Warn(1292, "Incorrect datetime value: '%d'", i)
+				return nil, nil
+			}
+			return t, nil
 		}
 	case gms.IsDecimal(to):
 		d, ok := castDecimalValue(ctx, v)
@@ -66,7 +101,7 @@ func (c *Cast) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 			return clampDecimal(ctx, d, to.(sql.DecimalType)), nil
 		}
 	case gms.IsTextOnly(to):
-		return cutText(castText(v, gms.IsDateType(c.Child.Type())), castLength(c.Convert)), nil
+		return cutText(momentPrinter(c.Child, false)(v), castLength(c.Convert)), nil
 	case gms.IsDateType(to):
 		if i, ok := asInt64(v); ok {
 			t, ok := numberMoment(i)
@@ -149,6 +184,38 @@ func clampDecimal(ctx *sql.Context, d decimal.Decimal, t sql.DecimalType) decima
 		return limit
 	}
 	return r
+}
+
+// momentDecimal is the number that MySQL makes of a date (YYYYMMDD), a date with a time or a time (hhmmss), with its fraction.
+func momentDecimal(v any, date bool) (decimal.Decimal, bool) {
+	switch v := v.(type) {
+	case time.Time:
+		n := decimal.NewFromInt(momentDigits(v, date))
+		if micros := int64(v.Nanosecond() / nanosPerMicro); micros != 0 {
+			n = n.Add(decimal.New(micros, -6))
+		}
+		return n, true
+	case gms.Timespan:
+		m := v.AsMicroseconds()
+		s := max(m, -m) / microsPerSecond
+		n := decimal.NewFromInt(s/3600*10_000 + s/60%60*100 + s%60)
+		if micros := max(m, -m) % microsPerSecond; micros != 0 {
+			n = n.Add(decimal.New(micros, -6))
+		}
+		if m < 0 {
+			n = n.Neg()
+		}
+		return n, true
+	}
+	return decimal.Decimal{}, false
+}
+
+// textDouble is the number that a text begins with, with a warning where more follows or it is too great.
+func textDouble(ctx *sql.Context, s string) float64 {
+	if _, err := strconv.ParseFloat(strings.Trim(s, " \t\n\r\v\f"), 64); err != nil || strings.ContainsAny(s, "xXpP_nN") {
+		ctx.Warn(1292, "Truncated incorrect DOUBLE value: '%s'", s)
+	}
+	return numericPrefix(s)
 }
 
 func castText(v any, date bool) string {
@@ -274,6 +341,13 @@ func newArithmetic(a *expression.Arithmetic) sql.Expression {
 		return newIntervalMath(a, a.RightChild, a.LeftChild)
 	}
 	l, r := kindOfType(a.LeftChild.Type()), kindOfType(a.RightChild.Type())
+	if l == kindText || r == kindText {
+		n := expression.NewArithmetic(numberOf(a.LeftChild), numberOf(a.RightChild), a.Op)
+		if m := newArithmetic(n); m != nil {
+			return m
+		}
+		return n
+	}
 	if l == kindInteger && r == kindInteger {
 		return &IntegerMath{a}
 	}

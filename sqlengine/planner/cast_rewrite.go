@@ -58,8 +58,8 @@ func decimalCastFunction() sql.Function {
 		}
 		typ := gms.MustCreateColumnDecimalType(uint8(p), 0)
 		return &scalarFunction{name: dialect.DecimalCast, args: args, typ: always(typ), strict: true, eval: func(ctx *sql.Context, a []any) (any, error) {
-			if t, ok := a[0].(time.Time); ok {
-				a[0] = momentDigits(t, gms.IsDateType(args[0].Type()))
+			if d, ok := momentDecimal(a[0], gms.IsDateType(args[0].Type())); ok {
+				a[0] = d
 			}
 			if d, ok := castDecimalValue(ctx, a[0]); ok {
 				return clampDecimal(ctx, d, typ), nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	gms "github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 	"github.com/shopspring/decimal"
@@ -34,6 +35,8 @@ const (
 	classMoment
 	// classTimeOfDay: TIME values.
 	classTimeOfDay
+	// classMomentNumber: a date or time with a number, which is a date where it can be.
+	classMomentNumber
 )
 
 // typeKind groups the types for comparisons.
@@ -98,6 +101,8 @@ func classOf(ctx *sql.Context, l, r sql.Expression) compareClass {
 		return classExact
 	case number(lk) && rk == kindText:
 		return classDouble
+	case number(lk) && (rk == kindMoment || rk == kindTimeOfDay):
+		return classMomentNumber
 	case lk == kindText && rk == kindText:
 		return textClass(ctx, l, r)
 	case lk == kindText && rk == kindBinary || lk == kindBinary && rk == kindBinary:
@@ -139,6 +144,8 @@ func compareValues(class compareClass, l, r any) (c int, ok bool) {
 			return 0, false
 		}
 		return a.Cmp(b), true
+	case classMomentNumber:
+		return compareMomentNumber(l, r)
 	case classDouble:
 		a, aok := toDouble(l)
 		b, bok := toDouble(r)
@@ -224,6 +231,41 @@ func toDouble(v any) (float64, bool) {
 		return float64(i), true
 	}
 	return 0, false
+}
+
+// bytesNumber reads a hexadecimal or bit literal that is compared with a number as the number it is.
+func bytesNumber(e, other sql.Expression) sql.Expression {
+	l, ok := e.(*expression.Literal)
+	if k := kindOfType(other.Type()); !ok || k != kindInteger && k != kindDecimal && k != kindDouble {
+		return e
+	}
+	b, ok := l.Value().([]byte)
+	if !ok || len(b) > 8 {
+		return e
+	}
+	return expression.NewLiteral(new(big.Int).SetBytes(b).Uint64(), gms.Uint64)
+}
+
+// compareMomentNumber compares a date or time with a number, in either order.
+func compareMomentNumber(l, r any) (c int, ok bool) {
+	n, isNumber := toDecimal(r)
+	if f, isDouble := r.(float64); isDouble && f-f == 0 {
+		n, isNumber = decimal.NewFromFloat(f), true
+	}
+	if !isNumber {
+		if _, isMoment := momentDecimal(l, false); isMoment {
+			return 0, false
+		}
+		c, ok = compareMomentNumber(r, l)
+		return -c, ok
+	}
+	if t, isDate := l.(time.Time); isDate && n.IsInteger() && n.Abs().LessThan(decimal.New(1, 15)) {
+		if m, ok := numberMoment(n.IntPart()); ok {
+			return t.Compare(m), true
+		}
+	}
+	d, ok := momentDecimal(l, false)
+	return d.Cmp(n), ok
 }
 
 func toText(v any) (string, bool) {

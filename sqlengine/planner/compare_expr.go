@@ -78,7 +78,7 @@ func newComparison(ctx *sql.Context, e sql.Expression) sql.Expression {
 
 // momentLiterals reads a literal that is compared with a date or a time once, not for every row.
 func momentLiterals(l, r sql.Expression) (sql.Expression, sql.Expression) {
-	return readMoment(l, r), readMoment(r, l)
+	return bytesNumber(readMoment(l, r), r), bytesNumber(readMoment(r, l), l)
 }
 
 func readMoment(e, other sql.Expression) sql.Expression {

@@ -199,11 +199,16 @@ func valueMoment(ctx *sql.Context, v any) (time.Time, bool) {
 	return m, m.Year() > 0
 }
 
-// numberMoment reads YYYYMMDD and YYYYMMDDhhmmss.
+// numberMoment reads YYMMDD, YYYYMMDD and YYYYMMDDhhmmss.
 func numberMoment(i int64) (time.Time, bool) {
 	layout := "20060102"
-	if i > 99_991_231 {
+	switch {
+	case i > 99_991_231:
 		layout = "20060102150405"
+	case i >= 101 && i <= 991_231: // YYMMDD: 70 to 99 are of the last century
+		if i += 20_000_000; i >= 20_700_101 {
+			i -= 1_000_000
+		}
 	}
 	t, err := time.Parse(layout, strconv.FormatInt(i, 10))
 	return t, err == nil

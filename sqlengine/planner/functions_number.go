@@ -322,6 +322,13 @@ func truncateType(args []sql.Expression) sql.Type {
 	case kindInteger:
 		return gms.Int64
 	case kindDecimal:
+		if l, ok := args[len(args)-1].(*expression.Literal); ok && len(args) > 1 {
+			if n, ok := asInt64(l.Value()); ok {
+				p, s := decimalDigits(t)
+				scale := int(min(max(n, 0), int64(s)))
+				return gms.MustCreateDecimalType(uint8(max(p-s+scale, 1)), uint8(scale))
+			}
+		}
 		return t
 	}
 	return gms.Float64

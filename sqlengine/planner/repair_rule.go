@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -24,6 +25,27 @@ func repairRule(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.
 }
 
 func repairNode(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	n, same, err := transform.NodeWithOpaque(n, func(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+		switch f := n.(type) {
+		case *plan.Filter:
+			if t := truth(f.Expression); t != f.Expression {
+				return plan.NewFilter(t, f.Child), transform.NewTree, nil
+			}
+		case *plan.Having:
+			if t := truth(f.Cond); t != f.Cond {
+				return plan.NewHaving(t, f.Child), transform.NewTree, nil
+			}
+		}
+		return n, transform.SameTree, nil
+	})
+	if err != nil {
+		return n, same, err
+	}
+	out, sameExprs, err := repairExpressions(ctx, n)
+	return out, same && sameExprs, err
+}
+
+func repairExpressions(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 	return transform.NodeExprsWithNodeWithOpaque(n, func(_ sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
 		return repairExpression(ctx, e)
 	})
@@ -60,6 +82,12 @@ func repairExpression(ctx *sql.Context, e sql.Expression) (sql.Expression, trans
 		out = newCast(e)
 	case *expression.Arithmetic:
 		out = newArithmetic(e)
+	case *expression.IntDiv:
+		out = newIntegerDivision(e)
+	case *expression.Case:
+		out = newCase(e)
+	case *expression.And, *expression.Or, *expression.Xor, *expression.Not:
+		out = repairLogic(e)
 	case *function.TimestampDiff:
 		f, err := timestampDiff.NewInstance(e.Children())
 		if err != nil {
@@ -69,7 +97,15 @@ func repairExpression(ctx *sql.Context, e sql.Expression) (sql.Expression, trans
 	case *json.JsonValue:
 		out = newJSONValue(e)
 	case *expression.Like:
-		out = newLike(ctx, e)
+		if k := kindOfType(e.LeftChild.Type()); k == kindMoment || k == kindTimeOfDay {
+			e = expression.NewLike(textOf(e.LeftChild, false), e.RightChild, e.Escape).(*expression.Like)
+			out = e
+		}
+		if l := newLike(ctx, e); l != nil {
+			out = l
+		}
+	case sql.FunctionExpression:
+		out = repairFunction(e)
 	default:
 		if out = newComparison(ctx, e); out == nil {
 			out = repairRows(ctx, expandRows(e))
@@ -79,6 +115,31 @@ func repairExpression(ctx *sql.Context, e sql.Expression) (sql.Expression, trans
 		return e, transform.SameTree, nil
 	}
 	return out, transform.NewTree, nil
+}
+
+// repairFunction repairs the arguments of a function or aggregate; nil where there is nothing to repair.
+func repairFunction(e sql.FunctionExpression) sql.Expression {
+	var out sql.Expression
+	if t := repairTexts(e); t != nil {
+		out = t
+		e = t.(sql.FunctionExpression)
+	}
+	if !roundingFunctions[strings.ToLower(e.FunctionName())] {
+		return out
+	}
+	kids := e.Children()
+	changed := false
+	for i, k := range kids {
+		u := unrounded(k)
+		changed = changed || u != k
+		kids[i] = u
+	}
+	if changed {
+		if n, err := e.WithChildren(kids...); err == nil {
+			out = n
+		}
+	}
+	return out
 }
 
 // repairBetween makes two comparisons of BETWEEN where both are ours.
