@@ -251,6 +251,19 @@ func cutText(s string, n int) string {
 // go-mysql-server wraps around.
 type IntegerMath struct{ *expression.Arithmetic }
 
+// isUnsigned reports whether an operand is unsigned: the result is, too.
+func (m *IntegerMath) isUnsigned() bool {
+	return gms.IsUnsigned(m.LeftChild.Type()) || gms.IsUnsigned(m.RightChild.Type())
+}
+
+// Type implements sql.Expression.
+func (m *IntegerMath) Type() sql.Type {
+	if m.isUnsigned() {
+		return gms.Uint64
+	}
+	return gms.Int64
+}
+
 // WithChildren implements sql.Expression.
 func (m *IntegerMath) WithChildren(kids ...sql.Expression) (sql.Expression, error) {
 	n, err := m.Arithmetic.WithChildren(kids...)
@@ -270,9 +283,7 @@ func (m *IntegerMath) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if err != nil || r == nil {
 		return nil, err
 	}
-	_, lu := l.(uint64)
-	_, ru := r.(uint64)
-	if lu || ru || gms.IsUnsigned(m.LeftChild.Type()) || gms.IsUnsigned(m.RightChild.Type()) {
+	if m.isUnsigned() {
 		return m.unsigned(l, r)
 	}
 	a, ok1 := asInt64(l)
@@ -316,9 +327,6 @@ func (m *IntegerMath) unsigned(l, r any) (any, error) {
 	}
 	if x.IsNegative() || !x.BigInt().IsUint64() {
 		return nil, m.outOfRange("BIGINT UNSIGNED")
-	}
-	if m.Arithmetic.Type() == gms.Int64 && x.BigInt().IsInt64() {
-		return x.IntPart(), nil
 	}
 	return x.BigInt().Uint64(), nil
 }

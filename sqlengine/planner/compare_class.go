@@ -253,6 +253,9 @@ func compareMomentNumber(l, r any) (c int, ok bool) {
 		n, isNumber = decimal.NewFromFloat(f), true
 	}
 	if !isNumber {
+		if _, isMoment := momentDecimal(r, false); !isMoment {
+			return 0, false
+		}
 		if _, isMoment := momentDecimal(l, false); isMoment {
 			return 0, false
 		}

@@ -146,6 +146,30 @@ func quotient(a, b decimal.Decimal) decimal.Decimal {
 	return q
 }
 
+// BitMath is &, |, ^, << or >>, whose values are BIGINT UNSIGNED; go-mysql-server declares them signed.
+type BitMath struct{ *expression.BitOp }
+
+// Type implements sql.Expression.
+func (m *BitMath) Type() sql.Type { return gms.Uint64 }
+
+// WithChildren implements sql.Expression.
+func (m *BitMath) WithChildren(kids ...sql.Expression) (sql.Expression, error) {
+	n, err := m.BitOp.WithChildren(kids...)
+	if err != nil {
+		return nil, err
+	}
+	return &BitMath{n.(*expression.BitOp)}, nil
+}
+
+// Eval implements sql.Expression.
+func (m *BitMath) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := m.BitOp.Eval(ctx, row)
+	if i, ok := v.(int64); ok {
+		return uint64(i), err
+	}
+	return v, err
+}
+
 // IntegerDivision is DIV, which cuts; go-mysql-server's rounds its operands first.
 type IntegerDivision struct{ *expression.IntDiv }
 

@@ -82,6 +82,8 @@ func repairExpression(ctx *sql.Context, e sql.Expression) (sql.Expression, trans
 		out = newCast(e)
 	case *expression.Arithmetic:
 		out = newArithmetic(e)
+	case *expression.BitOp:
+		out = &BitMath{e}
 	case *expression.IntDiv:
 		out = newIntegerDivision(e)
 	case *expression.Case:
