@@ -9,7 +9,15 @@ import (
 // ResolveMarkers replaces the marker functions that the token rewriting left in
 // the statement by the AST they stand for.
 func ResolveMarkers(stmt sqlparser.Statement) (sqlparser.Statement, error) {
-	return walk(stmt, &visitor{expr: resolveMarker, query: expandRollup})
+	return walk(stmt, &visitor{expr: resolveMarker, query: expandRollup, table: refuseMarkerTable})
+}
+
+// refuseMarkerTable refuses an operator in the place of a table, as in FROM ~0.
+func refuseMarkerTable(t sqlparser.TableExpr) error {
+	if f, ok := t.(*sqlparser.TableFuncExpr); ok && strings.HasPrefix(strings.ToLower(f.Name), "tributary_") {
+		return errMarker
+	}
+	return nil
 }
 
 func resolveMarker(e sqlparser.Expr) (sqlparser.Expr, error) {
