@@ -80,6 +80,9 @@ func tunnelAggregate(e sqlparser.Expr) (sqlparser.Expr, error) {
 	if !ok || !f.Qualifier.IsEmpty() {
 		return e, nil
 	}
+	if f.Over != nil {
+		unwrapBounds(f.Over.Frame)
+	}
 	if f.Over != nil && f.Distinct && aggregateNames[f.Name.Lowered()] {
 		return nil, &Error{Number: ErrnoNotSupported, State: sqlStateSyntax,
 			Message: "This version of MySQL doesn't yet support '<window function>(DISTINCT ..)'"}

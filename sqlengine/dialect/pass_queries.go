@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 )
@@ -110,6 +111,7 @@ func expandWindows(q sqlparser.SelectStatement) (sqlparser.SelectStatement, erro
 			return nil, &Error{Number: ErrnoDuplicateWindow, State: sqlStateGeneral,
 				Message: fmt.Sprintf("Window '%s' is defined twice.", w.Name.String())}
 		}
+		unwrapBounds(w.Frame)
 		defs[w.Name.Lowered()] = w
 	}
 	var failed error
@@ -132,6 +134,26 @@ func expandWindows(q sqlparser.SelectStatement) (sqlparser.SelectStatement, erro
 	}
 	sel.Window = nil
 	return sel, nil
+}
+
+// boundUnit is the unit that marks a bound of a frame that is a number or a
+// parameter: vitess takes integers and intervals. Intervals of that unit with a
+// literal have become others before.
+const boundUnit = "DAY_MICROSECOND"
+
+// unwrapBounds puts marked bounds of a frame back.
+func unwrapBounds(f *sqlparser.Frame) {
+	if f == nil || f.Extent == nil {
+		return
+	}
+	for _, b := range []*sqlparser.FrameBound{f.Extent.Start, f.Extent.End} {
+		if b == nil {
+			continue
+		}
+		if i, ok := b.Expr.(*sqlparser.IntervalExpr); ok && strings.EqualFold(i.Unit, boundUnit) {
+			b.Expr = i.Expr
+		}
+	}
 }
 
 // resolveWindow returns the definition with what it takes from the window it

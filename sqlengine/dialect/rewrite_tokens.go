@@ -231,6 +231,12 @@ func (s *script) rewriteWord(i int) error {
 				s.replace(i+2, unit)
 			}
 		}
+	case "PRECEDING", "FOLLOWING":
+		// vitess takes integers and intervals.
+		if k := s.kind(i - 1); (k == KindParam || k == KindNumber && strings.ContainsAny(s.text(i-1), ".eE")) &&
+			s.is(i-2, "BETWEEN", "AND", "ROWS", "RANGE") {
+			s.wrap(i-1, i-1, "INTERVAL ", " "+boundUnit)
+		}
 	case "MEMBER":
 		if s.seq(i+1, "OF", "(") && s.match[i+2] > 0 {
 			s.replaceSpan(i, i+1, "= "+markerMember)
