@@ -27,9 +27,14 @@ const (
 	ReadOnly
 	// Limit is a resource limit that was reached.
 	Limit
+	// Exists is a database, table, branch, tag or column that is there already.
+	Exists
+	// Uncertain is a commit whose outcome could not be learnt: it may have been
+	// published or not, never in part.
+	Uncertain
 )
 
-var classNames = [...]string{"unknown", "not found", "conflict", "corrupt", "unsupported", "invalid", "read only", "limit"}
+var classNames = [...]string{"unknown", "not found", "conflict", "corrupt", "unsupported", "invalid", "read only", "limit", "exists", "uncertain"}
 
 // String names the class.
 func (c Class) String() string {
@@ -79,6 +84,12 @@ func ReadOnlyf(format string, args ...any) error { return New(ReadOnly, format, 
 
 // Limitf makes a Limit error.
 func Limitf(format string, args ...any) error { return New(Limit, format, args...) }
+
+// Existsf returns a new error of class Exists.
+func Existsf(format string, args ...any) error { return New(Exists, format, args...) }
+
+// Uncertainf returns a new error of class Uncertain.
+func Uncertainf(format string, args ...any) error { return New(Uncertain, format, args...) }
 
 // ClassOf returns the class of the outermost classified error in err's chain,
 // Unknown where there is none.

@@ -1,0 +1,45 @@
+package relation
+
+import (
+	"context"
+
+	"github.com/tributarydb/tributary/storage/column"
+	"github.com/tributarydb/tributary/storage/schema"
+)
+
+// SinkOptions say how rows go into a table.
+type SinkOptions struct {
+	// Overwrite replaces what is there: by the table's rules, the partitions
+	// that receive rows, or what Static selects, or everything.
+	Overwrite bool
+	// Static are the partition values of a PARTITION clause, as text; a nil
+	// text is NULL. Rows must lie in that partition.
+	Static map[string]*string
+	// Operation is what the snapshot records (WRITE, OVERWRITE, CREATE_TABLE_AS_SELECT, …), "" = nothing.
+	Operation string
+	// Options are dynamic options of the statement, over those of the table.
+	Options map[string]string
+}
+
+// Sink takes the rows of one statement. Nothing is visible before Commit. It is for one goroutine.
+type Sink interface {
+	// Fields are the table's columns, in the order of the batches' Cols.
+	Fields() []schema.Field
+	// Write takes the rows of the batch that count. kinds are lsm's row kinds by
+	// vector index (not by Sel); nil = all +I. The batch may be changed afterwards.
+	// A null in a NOT NULL column and a row outside the static partition are errs.Invalid.
+	Write(ctx context.Context, b *column.Batch, kinds []int32) error
+	// Commit publishes the rows. After an error nothing of them is visible, or the
+	// error is of class errs.Uncertain. The sink is finished in both cases.
+	Commit(ctx context.Context) (Committed, error)
+	// Abort throws the rows away. After Commit it does nothing.
+	Abort()
+}
+
+// Committed is what a commit made.
+type Committed struct {
+	// Snapshot is the id of the last snapshot made, 0 where there was nothing to commit.
+	Snapshot int64
+	// Rows is the number of rows taken.
+	Rows int64
+}
