@@ -38,6 +38,10 @@ type ReadOptions struct {
 	// LegacyTimestampLTZ says that ORC's TIMESTAMP_LTZ values are to be read by
 	// the rule of option orc.timestamp-ltz.legacy.type (format section 7.4).
 	LegacyTimestampLTZ bool
+	// Pages, where not nil, keeps pages of the columns PageColumns (indexes into
+	// Columns) that are costly to decompress. A format may ignore it.
+	Pages       *PageCache
+	PageColumns []int
 }
 
 // Reader yields the rows of a file in ascending position. Skipped rows leave

@@ -13,10 +13,15 @@ import (
 // Env is what all reads share: caches of immutable files.
 type Env struct {
 	vectors *index.Cache
+	// pages has decompressed pages of key columns, which every merge of a table reads whatever the statement asks for.
+	pages *format.PageCache
 }
 
-// NewEnv returns an environment with a cache of about vectorBytes for deletion vectors.
-func NewEnv(vectorBytes int64) *Env { return &Env{vectors: index.NewCache(vectorBytes)} }
+// NewEnv returns an environment with caches of about vectorBytes for deletion
+// vectors and pageBytes for decompressed pages of key columns.
+func NewEnv(vectorBytes, pageBytes int64) *Env {
+	return &Env{vectors: index.NewCache(vectorBytes), pages: format.NewPageCache(pageBytes)}
+}
 
 // Want says what to read of a split. The batches have the columns of Columns,
 // then the row kind, sequence number and row id as far as wanted.

@@ -31,6 +31,8 @@ type fileRequest struct {
 	positions bool
 	// fileSequence gives every row the file's greatest sequence number.
 	fileSequence bool
+	// keep are the ids of fields whose pages are kept for later reads.
+	keep []int
 	// partition are the values of the partition columns.
 	partition []column.Scalar
 }
@@ -92,10 +94,16 @@ func (h *Handles) readFile(ctx context.Context, src *scan.Source, f *scan.File, 
 			r.indexed = &rows
 		}
 	}
-	r.in, err = file.Read(ctx, format.ReadOptions{
+	opts := format.ReadOptions{
 		Columns: p.read, Filter: p.filter, FromSection: req.from, ToSection: req.to,
-		LegacyTimestampLTZ: legacyLTZ(ctx, src, f),
-	})
+		LegacyTimestampLTZ: legacyLTZ(ctx, src, f), Pages: h.env.pages,
+	}
+	for i, c := range p.read {
+		if slices.Contains(req.keep, c.ID) {
+			opts.PageColumns = append(opts.PageColumns, i)
+		}
+	}
+	r.in, err = file.Read(ctx, opts)
 	if err != nil {
 		return nil, err
 	}

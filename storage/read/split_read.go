@@ -266,12 +266,16 @@ func (h *Handles) openMerge(ctx context.Context, s *scan.Split, w Want, o MergeO
 			return -1
 		})
 	}
+	var keep []int
+	for _, k := range layout.Keys {
+		keep = append(keep, fields[k].ID)
+	}
 	openPiece := func(p piece, filter predicate.Predicate) func(context.Context) (relation.Reader, error) {
 		return func(ctx context.Context) (relation.Reader, error) {
 			if p.to > 0 {
 				defer h.drop(p.file.Path)
 			}
-			return h.openFile(ctx, p.file.SourceOr(s.Source), p.file, fileRequest{fields: fields, filter: filter, from: p.from, to: p.to, partition: partitionOf(s), fileSequence: ordered && !w.Sequence})
+			return h.openFile(ctx, p.file.SourceOr(s.Source), p.file, fileRequest{fields: fields, filter: filter, from: p.from, to: p.to, partition: partitionOf(s), fileSequence: ordered && !w.Sequence, keep: keep})
 		}
 	}
 	open := func(i int, run lsm.SortedRun[*scan.File]) lsm.RunReader {

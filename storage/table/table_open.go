@@ -32,6 +32,7 @@ type Env struct {
 const (
 	manifestCacheBytes = 256 << 20
 	vectorCacheBytes   = 64 << 20
+	pageCacheBytes     = 128 << 20
 )
 
 // NewEnv returns an environment over a catalog's files; log may be nil.
@@ -39,7 +40,7 @@ func NewEnv(fio fileio.FileIO, cat catalog.Catalog, log *slog.Logger) *Env {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Env{FIO: fio, Catalog: cat, Manifests: manifest.NewCache(manifestCacheBytes), Readers: read.NewEnv(vectorCacheBytes), Log: log}
+	return &Env{FIO: fio, Catalog: cat, Manifests: manifest.NewCache(manifestCacheBytes), Readers: read.NewEnv(vectorCacheBytes, pageCacheBytes), Log: log}
 }
 
 // OpenOptions say which branch and state of a table to open.

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/tributarydb/tributary/storage/column"
+	"github.com/tributarydb/tributary/storage/format"
 	"github.com/tributarydb/tributary/storage/schema"
 )
 
@@ -133,7 +134,12 @@ type pageReader struct {
 	dictPage pageHeader
 	dictBody int64
 	hasDict  bool
+	// kept has pages decompressed earlier, nil = none.
+	kept *format.PageCache
 }
+
+// keptRatio is how many times longer than stored a page must be for it to be kept: others are cheap to decompress.
+const keptRatio = 2
 
 // open starts on the chunk of a column in a row group, keeping buffers.
 func (p *pageReader) open(f *File, group int, n *node, conv conversion, t *schema.Type) {
@@ -287,6 +293,13 @@ func (p *pageReader) load() error {
 			return err
 		}
 	}
+	key := format.PageKey{Path: p.f.path, Offset: p.body}
+	keep := p.kept != nil && h.typ == pageData && h.uncompressed >= keptRatio*h.compressed
+	if keep {
+		if b, ok := p.kept.Get(key); ok && len(b) == h.uncompressed {
+			return p.loadValues(nil, b)
+		}
+	}
 	b, err := p.stored(h, p.body)
 	if err != nil {
 		return err
@@ -320,7 +333,16 @@ func (p *pageReader) load() error {
 			return fmt.Errorf("a page cannot be decompressed (%s): %w", codec, err)
 		}
 		b = dst
+		if keep {
+			p.kept.Put(key, b, unpackPadding)
+		}
 	}
+	return p.loadValues(levels, b)
+}
+
+// loadValues starts the decoders on a page's decompressed bytes. Levels are apart in v2 pages.
+func (p *pageReader) loadValues(levels, b []byte) (err error) {
+	h := &p.hdr
 	if h.typ == pageDataV2 {
 		p.repl.reset(levels[:h.repLen], levelWidth(p.n.maxRep))
 		p.defl.reset(levels[h.repLen:], levelWidth(p.n.maxDef))

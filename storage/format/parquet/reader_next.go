@@ -62,6 +62,9 @@ func (f *File) Read(ctx context.Context, opts format.ReadOptions) (format.Reader
 		}
 		r.cols = append(r.cols, newColumnReader(p))
 	}
+	for _, i := range opts.PageColumns {
+		r.cols[i].eachPageReader(func(p *pageReader) { p.kept = opts.Pages })
+	}
 	r.batch.Cols = make([]*column.Vector, len(r.cols))
 	r.have = make([]bool, len(r.cols))
 	r.filterCols = make([]*columnReader, len(r.cols))

@@ -1,0 +1,57 @@
+package format
+
+import (
+	"sync/atomic"
+
+	"github.com/tributarydb/tributary/storage/cache"
+)
+
+// PageKey names a page of a data file. Data files never change, so their path is enough.
+type PageKey struct {
+	Path string
+	// Offset is where the stored page begins.
+	Offset int64
+}
+
+// admitEvery is how many pages are turned away for one that is let in once the
+// cache is full. A scan of more than fits would otherwise replace every page before
+// its next use; so most of what is kept stays.
+const admitEvery = 16
+
+// PageCache keeps decompressed pages for later readers. A nil cache keeps
+// nothing. It is safe for concurrent use.
+type PageCache struct {
+	lru  *cache.LRU[PageKey, []byte]
+	max  int64
+	full atomic.Uint64
+}
+
+// NewPageCache returns a cache of at most maxBytes.
+func NewPageCache(maxBytes int64) *PageCache {
+	return &PageCache{lru: cache.New[PageKey, []byte](maxBytes), max: maxBytes}
+}
+
+// Get returns a kept page, which must not be changed.
+func (c *PageCache) Get(k PageKey) ([]byte, bool) {
+	if c == nil {
+		return nil, false
+	}
+	return c.lru.Get(k)
+}
+
+// Put keeps a copy of the page with at least padding bytes of spare capacity.
+func (c *PageCache) Put(k PageKey, page []byte, padding int) {
+	if c == nil {
+		return
+	}
+	size := int64(len(page) + padding)
+	if c.lru.Stats().Bytes+size > c.max && c.full.Add(1)%admitEvery != 0 {
+		return
+	}
+	kept := make([]byte, len(page), len(page)+padding)
+	copy(kept, page)
+	c.lru.Put(k, kept, size)
+}
+
+// Stats returns the cache's counters.
+func (c *PageCache) Stats() cache.Stats { return c.lru.Stats() }
