@@ -39,6 +39,11 @@
 // AS OF expressions that are not literals (AS OF ?, @v, NOW() - INTERVAL 1 DAY),
 // assignments inside expressions and ~x are expressions of this package
 // ([AsOfExpr], [AssignUserVar], [BitNot]) and need nothing from the planner.
+// INSERT OVERWRITE, PARTITION (p = v, …) and a hint on the table of an INSERT or
+// REPLACE are an [InsertTarget] on the table's name: the planner's database takes
+// names apart with [DecodeInsertTarget], and gives the statement a table without
+// the columns of InsertTarget.Partition, whose values the statement does not hold.
+//
 // AS OF ? needs no substitution by the wire front end either: while a statement
 // is prepared the carrier names no point, and each execution binds anew.
 //

@@ -10,6 +10,7 @@ const (
 	ErrnoBadField        = 1054 // ER_BAD_FIELD_ERROR, 42S22
 	ErrnoSyntax          = 1064 // ER_PARSE_ERROR, 42000
 	ErrnoEmptyQuery      = 1065 // ER_EMPTY_QUERY, 42000
+	ErrnoFieldTwice      = 1110 // ER_FIELD_SPECIFIED_TWICE, 42000
 	ErrnoMixGroup        = 1140 // ER_MIX_OF_GROUP_FUNC_AND_FIELDS, 42000
 	ErrnoDerivedAlias    = 1248 // ER_DERIVED_MUST_HAVE_ALIAS, 42000
 	ErrnoNotSupported    = 1235 // ER_NOT_SUPPORTED_YET, 42000

@@ -116,7 +116,6 @@ func TestSyntaxErrors(t *testing.T) {
 		"SELECT a OVER w FROM t":                              ErrnoSyntax,
 		"SELECT SUM(a) OVER w FROM t WINDOW v AS ()":          ErrnoNoSuchWindow,
 		"EXPLAIN FORMAT=XML SELECT 1":                         ErrnoExplainFormat,
-		"INSERT OVERWRITE t SELECT 1":                         ErrnoNotSupported,
 		"SELECT " + strings.Repeat("(", 3000) + "1":           ErrnoStackOverrun,
 		"SELECT 1" + strings.Repeat("+1", 30000):              ErrnoStackOverrun,
 		"SELECT " + strings.Repeat("- ", 30000) + "1":         ErrnoStackOverrun,

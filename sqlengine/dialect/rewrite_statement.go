@@ -8,8 +8,18 @@ func (s *script) rewriteStatement() error {
 		s.rewriteShow()
 	case s.is(0, "SET"):
 		s.rewriteSet()
+	case s.is(0, "INSERT", "REPLACE"):
+		if err := s.rewriteInsert(0); err != nil {
+			return err
+		}
 	case s.is(0, "DESC", "DESCRIBE", "EXPLAIN"):
-		s.rewriteDescribe()
+		if s.is(1, "INSERT", "REPLACE") && !s.is(2, ".") && len(s.toks) > 2 {
+			if err := s.rewriteInsert(1); err != nil {
+				return err
+			}
+		} else {
+			s.rewriteDescribe()
+		}
 	case s.seq(0, "START", "TRANSACTION"):
 		s.rewriteStart()
 	case s.is(0, "LOCK", "UNLOCK") && s.is(1, "TABLE"):

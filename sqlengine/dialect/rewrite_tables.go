@@ -147,7 +147,7 @@ func (s *script) introducesTable(i int) bool {
 // rewriteTableClauses turns time travel and OPTIONS hints behind table names
 // into AS OF carriers.
 func (s *script) rewriteTableClauses() error {
-	used := map[int]bool{}
+	used := s.taken
 	for i := 0; i < len(s.toks); i++ {
 		if !s.name(i) && !s.is(i, "TABLES") || s.is(i+1, ".", "(") {
 			continue

@@ -312,23 +312,10 @@ func (c *cursor) partitionSpec() []PartitionValue {
 	for {
 		v := PartitionValue{Column: c.ident()}
 		c.expect("=")
-		switch k := c.s.kind(c.i); {
-		case c.accept("NULL"):
+		if text := c.partitionLiteral(); text != nil {
+			v.Value = *text
+		} else {
 			v.Null = true
-		case c.accept("DATE"), c.accept("TIMESTAMP"), c.accept("TIME"):
-			v.Value = c.str()
-		case c.accept("TRUE"):
-			v.Value = "true"
-		case c.accept("FALSE"):
-			v.Value = "false"
-		case c.accept("-") && c.s.kind(c.i) == KindNumber:
-			v.Value = "-" + c.s.text(c.i)
-			c.i++
-		case k == KindNumber:
-			v.Value = c.s.text(c.i)
-			c.i++
-		default:
-			v.Value = c.str()
 		}
 		out = append(out, v)
 		if c.err != nil || !c.accept(",") {
@@ -337,6 +324,30 @@ func (c *cursor) partitionSpec() []PartitionValue {
 	}
 	c.expect(")")
 	return out
+}
+
+// partitionLiteral reads the value of a partition column; nil is NULL.
+func (c *cursor) partitionLiteral() *string {
+	var text string
+	switch k := c.s.kind(c.i); {
+	case c.accept("NULL"):
+		return nil
+	case c.accept("DATE"), c.accept("TIMESTAMP"), c.accept("TIME"):
+		text = c.str()
+	case c.accept("TRUE"):
+		text = "true"
+	case c.accept("FALSE"):
+		text = "false"
+	case c.s.is(c.i, "-") && c.s.kind(c.i+1) == KindNumber:
+		text = "-" + c.s.text(c.i+1)
+		c.i += 2
+	case k == KindNumber:
+		text = c.s.text(c.i)
+		c.i++
+	default:
+		text = c.str()
+	}
+	return &text
 }
 
 // admin parses ANALYZE | CHECK | CHECKSUM | OPTIMIZE | REPAIR TABLE.

@@ -58,16 +58,6 @@ func (s *script) nameEnd(i int) int {
 // none.
 func (s *script) writeDialect() string {
 	switch {
-	case s.seq(0, "INSERT", "OVERWRITE"):
-		return "INSERT OVERWRITE"
-	case s.is(0, "INSERT"):
-		i := 1
-		if s.is(i, "INTO") {
-			i++
-		}
-		if i = s.nameEnd(i); s.seq(i, "PARTITION", "(") && s.is(i+3, "=") {
-			return "INSERT with a PARTITION clause"
-		}
 	case s.seq(0, "MERGE", "INTO"):
 		return "MERGE INTO"
 	case s.is(0, "CALL"):

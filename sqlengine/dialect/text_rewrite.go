@@ -14,6 +14,7 @@ type script struct {
 	match  []int   // index of the bracket that closes or opens this one, -1
 	upper  []string
 	edits  map[int]*edit
+	taken  map[int]bool // hints that a rule has read
 	params int
 	depth  int // recursion of operandEnd
 
@@ -31,7 +32,7 @@ type edit struct {
 // newScript lexes src and pairs its brackets. It fails with MySQL's syntax
 // error at the first text that is no token.
 func newScript(src string, mode Mode) (*script, error) {
-	s := &script{src: src, mode: mode, edits: map[int]*edit{}}
+	s := &script{src: src, mode: mode, edits: map[int]*edit{}, taken: map[int]bool{}}
 	for _, t := range Lex(src, mode) {
 		if t.Trivia() {
 			continue
