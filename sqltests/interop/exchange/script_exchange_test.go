@@ -42,7 +42,7 @@ func TestVariants(t *testing.T) {
 }
 
 func TestProcess(t *testing.T) {
-	p, err := startProcess("echo", []string{"sh", "-c", `echo READY; while read -r l; do case "$l" in bad*) echo "ERROR no such thing";; *) printf '| %s\\n' "$l"; echo OK;; esac; done`})
+	p, err := startProcess("echo", []string{"sh", "-c", `echo READY; while read -r l; do case "$l" in bad*) echo "ERROR no such thing";; *) printf '| %s\n' "$l"; echo OK;; esac; done`})
 	if err != nil {
 		t.Fatal(err)
 	}
