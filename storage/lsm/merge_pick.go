@@ -1,7 +1,5 @@
 package lsm
 
-import "github.com/tributarydb/tributary/storage/errs"
-
 // pickRow chooses the record that stands for a key under deduplicate and
 // first-row; ok is false where none does (all were ignored).
 func (m *merger) pickRow(e *Engine, rs []rec) (best rec, ok bool, err error) {
@@ -11,7 +9,7 @@ func (m *merger) pickRow(e *Engine, rs []rec) (best rec, ok bool, err error) {
 				continue
 			}
 			if e.kind == FirstRow {
-				return rec{}, false, errs.Invalidf("By default, First row merge engine can not accept DELETE/UPDATE_BEFORE records.\nYou can config 'ignore-delete' to ignore the DELETE/UPDATE_BEFORE records.")
+				return rec{}, false, firstRowRetract()
 			}
 		}
 		if !ok || m.older(best, r) == (e.kind == Deduplicate) {

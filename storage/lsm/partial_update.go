@@ -2,7 +2,6 @@ package lsm
 
 import (
 	"github.com/tributarydb/tributary/storage/column"
-	"github.com/tributarydb/tributary/storage/errs"
 )
 
 // version says how a record's version of a sequence group compares with the row's.
@@ -208,10 +207,7 @@ func (f *partialFolder) add(c *cursor, i int) error {
 func (f *partialFolder) retract(c *cursor, i int, kind int32) (deleted bool, err error) {
 	if len(f.e.groups) == 0 {
 		if !f.e.removeOnDelete {
-			return false, errs.Invalidf("By default, Partial update can not accept delete records, you can choose one of the following solutions:\n" +
-				"1. Configure 'ignore-delete' to ignore delete records.\n" +
-				"2. Configure 'partial-update.remove-record-on-delete' to remove the whole row when receiving delete records.\n" +
-				"3. Configure 'sequence-group's to retract partial columns. Also configure 'partial-update.remove-record-on-sequence-group' to remove the whole row when receiving deleted records of `specified sequence group`.")
+			return false, partialUpdateRetract()
 		}
 		if kind != Delete {
 			return false, nil
