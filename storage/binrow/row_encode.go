@@ -142,6 +142,10 @@ func AppendRowOf(dst []byte, types []*schema.Type, cols []*column.Vector, i int)
 // any writes a not-null value of any type.
 func (w *writer) any(slot int, t *schema.Type, v *column.Vector, i int) {
 	if !t.IsNested() {
+		if v.Kind == column.KindBytes {
+			w.value(slot, t, column.BytesScalar(v.Bytes(i))) // not a copy
+			return
+		}
 		w.value(slot, t, column.ScalarAt(v, i))
 		return
 	}
