@@ -10,6 +10,10 @@ const (
 	ErrnoBadField        = 1054 // ER_BAD_FIELD_ERROR, 42S22
 	ErrnoSyntax          = 1064 // ER_PARSE_ERROR, 42000
 	ErrnoEmptyQuery      = 1065 // ER_EMPTY_QUERY, 42000
+	ErrnoDuplicateField  = 1060 // ER_DUP_FIELDNAME, 42S21
+	ErrnoMultipleKey     = 1068 // ER_MULTIPLE_PRI_KEY, 42000
+	ErrnoNoColumns       = 1113 // ER_TABLE_MUST_HAVE_COLUMNS, 42000
+	ErrnoTooBigPrecision = 1426 // ER_TOO_BIG_PRECISION, 42000
 	ErrnoFieldTwice      = 1110 // ER_FIELD_SPECIFIED_TWICE, 42000
 	ErrnoMixGroup        = 1140 // ER_MIX_OF_GROUP_FUNC_AND_FIELDS, 42000
 	ErrnoDerivedAlias    = 1248 // ER_DERIVED_MUST_HAVE_ALIAS, 42000
@@ -65,12 +69,6 @@ func unsupported(what, hint string) *Error {
 		msg += ": " + hint
 	}
 	return &Error{Number: ErrnoNotSupported, State: sqlStateSyntax, Message: msg}
-}
-
-// unsupportedWrite makes the error for a statement of the writing side.
-func unsupportedWrite(what string) *Error {
-	return &Error{Number: ErrnoNotSupported, State: sqlStateSyntax,
-		Message: what + " is not supported by this read-only server version"}
 }
 
 func wrongValue(kind, value string) *Error {

@@ -26,15 +26,10 @@ func (s *script) rewriteStatement() error {
 		s.replace(1, "TABLES")
 	case s.is(0, "ANALYZE") && s.is(1, "LOCAL", "NO_WRITE_TO_BINLOG"):
 		s.replace(1, "")
-	case s.is(0, "DROP") && s.is(1, "VIEW", "TABLE") && s.is(len(s.toks)-1, "CASCADE", "RESTRICT"):
-		s.replace(len(s.toks)-1, "")
 	case s.is(0, "ALTER") && s.find(1, "VIEW") > 0 && s.find(1, "VIEW") <= maxProgramHead && !s.is(1, "TABLE", "DATABASE", "USER"):
 		s.replace(0, "CREATE OR REPLACE")
 	case s.is(0, "CREATE"):
 		s.stripCreateParens()
-		s.rewriteTypes()
-	case s.seq(0, "ALTER", "TABLE"):
-		s.rewriteTypes()
 	case s.is(0, "("):
 		s.stripOuterParens()
 	}
@@ -120,12 +115,10 @@ func (s *script) rewriteStart() {
 	}
 }
 
-// stripCreateParens drops the parentheses of CREATE TABLE|VIEW … AS (SELECT …)
-// and gives CREATE TABLE … AS WITH … a SELECT to begin with.
+// stripCreateParens drops the parentheses of CREATE VIEW … AS (SELECT …).
 func (s *script) stripCreateParens() {
-	table := s.is(1, "TABLE") || s.seq(1, "TEMPORARY", "TABLE")
 	i := s.find(1, "AS")
-	if i < 0 || !table && s.find(1, "VIEW") < 0 {
+	if i < 0 || s.find(1, "VIEW") < 0 {
 		return
 	}
 	i++
@@ -133,25 +126,6 @@ func (s *script) stripCreateParens() {
 	if s.is(i, "(") && s.match[i] == end && s.is(i+1, "SELECT", "WITH", "(") {
 		s.replace(i, "")
 		s.replace(end, "")
-		i++
-	}
-	if table && s.is(i, "WITH") {
-		s.wrap(i, end, "SELECT * FROM (", ") tributary_q")
-	}
-}
-
-// ddlTypes are MySQL's other names of column types.
-var ddlTypes = map[string]string{
-	"FLOAT4": "FLOAT", "FLOAT8": "DOUBLE", "INT1": "TINYINT", "INT2": "SMALLINT", "INT3": "MEDIUMINT",
-	"INT4": "INT", "INT8": "BIGINT", "MIDDLEINT": "MEDIUMINT",
-}
-
-// rewriteTypes maps the types of column definitions.
-func (s *script) rewriteTypes() {
-	for i := range s.toks {
-		if to := ddlTypes[s.upper[i]]; to != "" && s.name(i-1) && !s.is(i-1, "COLUMN", "ADD") {
-			s.replace(i, to)
-		}
 	}
 }
 

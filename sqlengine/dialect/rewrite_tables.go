@@ -236,7 +236,7 @@ func (s *script) tableClause(start, end int, used map[int]bool) error {
 		return nil
 	}
 	if s.is(start-1, "INTO", "OVERWRITE", "UPDATE") || s.is(start-1, "FROM") && s.is(start-2, "DELETE") {
-		return unsupportedWrite("A hint or AS OF on the table that is written")
+		return unsupported("A hint or AS OF on the table that is written", "")
 	}
 	if end+1 <= clauseEnd {
 		s.replaceSpan(end+1, clauseEnd, "")

@@ -13,6 +13,10 @@ type cursor struct {
 	s   *script
 	i   int
 	err error
+	// half is set when the first > of a >> has been read.
+	half bool
+	// ignored names what was read and has no counterpart.
+	ignored []string
 }
 
 // fail records a syntax error at the current token.
@@ -145,26 +149,9 @@ func (c *cursor) expressions() []sqlparser.Expr {
 	} else {
 		text = verb + " " + c.s.src[start:]
 	}
-	parsed, err := (&Parser{}).ParseStatement(text, c.s.mode)
-	if err != nil {
-		c.err = err
-		return nil
-	}
-	c.i = len(c.s.toks)
-	sel, ok := parsed.Statement.(*sqlparser.Select)
-	if !ok || len(sel.From) > 0 || sel.Where != nil || sel.Limit != nil {
-		c.i = len(c.s.toks) - 1
-		c.fail()
-		return nil
-	}
-	var out []sqlparser.Expr
-	for _, e := range sel.SelectExprs {
-		ae, ok := e.(*sqlparser.AliasedExpr)
-		if !ok || !ae.As.IsEmpty() {
-			c.fail()
-			return nil
-		}
-		out = append(out, ae.Expr)
+	out := c.selected(text)
+	if c.err == nil {
+		c.i = len(c.s.toks)
 	}
 	return out
 }
@@ -181,7 +168,7 @@ func (p *Parser) parseOwn(s *script) (sqlparser.Statement, error) {
 	switch {
 	case c.accept("SHOW"):
 		stmt = c.show()
-	case s.is(0, "CHECK", "CHECKSUM", "OPTIMIZE", "REPAIR"), s.is(0, "ANALYZE") && s.find(1, "HISTOGRAM") < 0:
+	case s.is(0, "CHECK", "CHECKSUM", "OPTIMIZE", "REPAIR"), s.is(0, "ANALYZE") && s.find(1, "HISTOGRAM") < 0 && s.find(1, "COMPUTE") < 0:
 		stmt = c.admin()
 	case c.accept("DO"):
 		stmt = Do{}
@@ -211,7 +198,9 @@ func (p *Parser) parseOwn(s *script) (sqlparser.Statement, error) {
 		return p.explain(c)
 	}
 	if stmt == nil && c.err == nil {
-		return nil, nil
+		if stmt, children = p.definitionStatement(c); stmt == nil && c.err == nil {
+			return nil, nil
+		}
 	}
 	c.end()
 	if c.err != nil {

@@ -71,15 +71,56 @@ func (p *parser) refuse(s sqlparser.Statement) error {
 	if writesFile(s) {
 		return errmap.New(1290, "HY000", "The MySQL server is running with the --secure-file-priv option so it cannot execute this statement")
 	}
-	what := writes(s)
-	if what == "" {
+	what, own := writes(s), false
+	if d, ok := dialect.AsStatement(s); ok {
+		what, own = changes(d), true
+	}
+	if what == "" || own && !p.readOnly {
 		return nil
 	}
 	if p.readOnly {
 		return errmap.Wrap(errs.ReadOnlyf("%s", what), 1290, "HY000",
 			"The Tributary server is running with the --read-only option so it cannot execute this statement (%s)", what)
 	}
+	if strings.HasSuffix(what, " VIEW") {
+		return errs.Unsupportedf("%s is not supported: a warehouse of files keeps no views", what)
+	}
 	return errs.Unsupportedf("This version of Tributary doesn't yet support '%s'", what)
+}
+
+// changes names a statement of package dialect that changes tables or databases; "" for others.
+func changes(s dialect.Statement) string {
+	switch s := s.(type) {
+	case dialect.CreateTable:
+		return "CREATE TABLE"
+	case dialect.DropTables:
+		return "DROP TABLE"
+	case dialect.DropViews:
+		return "DROP VIEW"
+	case dialect.RenameTables:
+		return "RENAME TABLE"
+	case dialect.TruncateTable:
+		return "TRUNCATE TABLE"
+	case dialect.AlterTable:
+		return "ALTER TABLE"
+	case dialect.CreateIndex:
+		return "CREATE INDEX"
+	case dialect.DropIndex:
+		return "DROP INDEX"
+	case dialect.CreateDatabase:
+		return "CREATE DATABASE"
+	case dialect.DropDatabase:
+		return "DROP DATABASE"
+	case dialect.AlterDatabase:
+		return "ALTER DATABASE"
+	case dialect.AnalyzeTable:
+		return "ANALYZE TABLE … COMPUTE STATISTICS"
+	case dialect.Call:
+		return "CALL"
+	case dialect.Explain:
+		return writes(s.Statement)
+	}
+	return ""
 }
 
 // knownVariables refuses SET of a name that is no variable, which the binder would look for among columns.
