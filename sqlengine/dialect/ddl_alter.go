@@ -401,7 +401,7 @@ func (a *alterParser) tag() {
 		a.add(t)
 		return
 	case a.accept("CREATE", "OR", "REPLACE", "TAG"):
-		t.Procedure = tagCreateOrReplace
+		t.Procedure = TagCreateOrReplace
 	case a.accept("CREATE", "TAG"):
 		t.Procedure = "create_tag"
 		t.IfNotExists = a.accept("IF", "NOT", "EXISTS")
@@ -436,5 +436,5 @@ func (a *alterParser) tag() {
 	a.add(t)
 }
 
-// tagCreateOrReplace is the procedure name of CREATE OR REPLACE TAG: replace_tag, and create_tag where there is no such tag.
-const tagCreateOrReplace = "create_or_replace_tag"
+// TagCreateOrReplace is the procedure name of CREATE OR REPLACE TAG: replace_tag, and create_tag where there is no such tag.
+const TagCreateOrReplace = "create_or_replace_tag"

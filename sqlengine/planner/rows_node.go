@@ -10,6 +10,8 @@ type rowsNode struct {
 	name string
 	sch  sql.Schema
 	rows func(ctx *sql.Context) ([]sql.Row, error)
+	// writes says that the statement changes something.
+	writes bool
 }
 
 var (
@@ -24,7 +26,7 @@ func (n *rowsNode) Schema() sql.Schema { return n.sch }
 func (n *rowsNode) Resolved() bool { return true }
 
 // IsReadOnly implements sql.Node.
-func (n *rowsNode) IsReadOnly() bool { return true }
+func (n *rowsNode) IsReadOnly() bool { return !n.writes }
 
 // Children implements sql.Node.
 func (n *rowsNode) Children() []sql.Node { return nil }

@@ -61,7 +61,7 @@ func (e *Engine) planStatement(stmt dialect.Statement, children []sql.Expression
 			return noRows("SetRole", nil), nil
 		}
 	}
-	return nil, nil
+	return e.definitionStatement(stmt, children)
 }
 
 // openNamed opens a table named in a statement of ours.
