@@ -277,3 +277,25 @@ func TestParams(t *testing.T) {
 		t.Errorf("%d, %v", parsed.Params, err)
 	}
 }
+
+// TestRollupWithoutGroups has WITH ROLLUP where no GROUP BY is.
+func TestRollupWithoutGroups(t *testing.T) {
+	p := NewParser(Options{})
+	for _, text := range []string{
+		"SELECT a, b FROM t GROUPa, b WITH ROLLUP", "SELECT a FROM t WITH ROLLUP", "SELECT (SELECT 1 WITH ROLLUP) FROM t GROUP BY a",
+		"SELECT a FROM t WHERE x IN (SELECT b FROM u GROUP BY b) WITH ROLLUP",
+	} {
+		_, err := p.ParseStatement(text, Mode{})
+		if e, ok := err.(*Error); !ok || e.Number != ErrnoSyntax {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, text := range []string{
+		"SELECT a, b, COUNT(*) FROM t GROUP BY a, b WITH ROLLUP", "SELECT a FROM t GROUP BY (a), YEAR(b) WITH ROLLUP HAVING a > 1",
+		"SELECT * FROM (SELECT a FROM t GROUP BY a WITH ROLLUP) x",
+	} {
+		if _, err := p.ParseStatement(text, Mode{}); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -202,6 +202,9 @@ func (s *script) rewriteWord(i int) error {
 		}
 	case "WITH":
 		if s.is(i+1, "ROLLUP") && i > 0 {
+			if !s.grouped(i) {
+				return s.errAt(i)
+			}
 			s.replaceSpan(i, i+1, ", "+markerRollup+"()")
 		}
 	case "SELECT":
@@ -280,6 +283,21 @@ func (s *script) rewriteWord(i int) error {
 		}
 	}
 	return nil
+}
+
+// grouped reports whether the clause at token i stands behind a GROUP BY of its query.
+func (s *script) grouped(i int) bool {
+	for i--; i > 0; i-- {
+		switch {
+		case s.is(i, ")") && s.match[i] >= 0:
+			i = s.match[i]
+		case s.is(i, "BY") && s.is(i-1, "GROUP"):
+			return true
+		case s.is(i, "SELECT", "(", "FROM", "WHERE", "HAVING", "ORDER"):
+			return false
+		}
+	}
+	return false
 }
 
 // rewriteSelectOptions drops the modifiers of SELECT that mean nothing here and

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"github.com/tributarydb/tributary/storage/schema"
 )
 
 // classify names what becomes of a statement.
@@ -71,6 +73,15 @@ func FuzzParse(f *testing.F) {
 			f.Add(text, i%4 == 0, i%5 == 0)
 		}
 	}
+	definitions, err := os.ReadFile("testdata/definitions.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for i, line := range strings.Split(string(definitions), "\n") {
+		if i%2 == 0 && line != "" {
+			f.Add(line, i%8 == 0, i%6 == 0)
+		}
+	}
 	p := NewParser(Options{})
 	f.Fuzz(func(t *testing.T, text string, ansi, noBackslash bool) {
 		mode := Mode{AnsiQuotes: ansi, NoBackslashEscapes: noBackslash, PipesAsConcat: ansi, OnlyFullGroupBy: noBackslash}
@@ -85,6 +96,9 @@ func FuzzParse(f *testing.F) {
 		if parsed.Statement == nil {
 			t.Fatalf("%q: no statement and no error", text)
 		}
+		if st, ok := AsStatement(parsed.Statement); ok {
+			checkDefinition(t, text, st)
+		}
 		if strings.Contains(strings.ToLower(text), "tributary_") {
 			return
 		}
@@ -95,4 +109,24 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// checkDefinition looks whether a statement that defines data is whole.
+func checkDefinition(t *testing.T, text string, st Statement) {
+	switch s := st.(type) {
+	case CreateTable:
+		for _, f := range s.Definition.Fields {
+			if f.Name == "" && !strings.Contains(text, "``") && !strings.Contains(text, `""`) || f.Type == nil {
+				t.Fatalf("%q: column %+v", text, f)
+			}
+			again, err := ParseType(f.Type.Kindless())
+			if err != nil || f.Type.Root != schema.Blob && again.Kindless() != f.Type.Kindless() {
+				t.Fatalf("%q: type %s is read back as %s (%v)", text, f.Type, again, err)
+			}
+		}
+	case AlterTable:
+		for _, a := range s.Actions {
+			showAction(a)
+		}
+	}
 }
