@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	gms "github.com/dolthub/go-mysql-server/sql/types"
 
+	"github.com/tributarydb/tributary/sqlengine/dialect"
 	"github.com/tributarydb/tributary/sqlengine/types"
 	"github.com/tributarydb/tributary/storage/schema"
 )
@@ -302,7 +303,8 @@ func quoteNames(names []string) string {
 	return strings.Join(out, ",")
 }
 
-// createType is a column's type for CREATE TABLE: MySQL's name, Paimon's for types that MySQL shows as another one.
+// createType is a column's type for CREATE TABLE: MySQL's name, Paimon's for types that MySQL shows as another one and so
+// would not be made again.
 func createType(info *tableInfo, i int) string {
 	c := &info.columns[i]
 	if info.rel == nil || info.view {
@@ -313,6 +315,9 @@ func createType(info *tableInfo, i int) string {
 	case t.Root == schema.TimestampLTZ:
 		return fmt.Sprintf("timestamp(%d) WITH LOCAL TIME ZONE", t.Precision)
 	case t.IsNested() || t.Root == schema.Blob || t.Root == schema.Geometry || t.Root == schema.Geography:
+		return t.Kindless()
+	}
+	if made, err := dialect.ParseType(c.columnType); err != nil || made.Kindless() != t.Kindless() {
 		return t.Kindless()
 	}
 	return c.columnType

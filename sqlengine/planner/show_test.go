@@ -69,7 +69,7 @@ func TestShow(t *testing.T) {
 	s.want("SHOW TABLE STATUS LIKE 'part'", "part\tPaimon\t10\tDynamic\t4\t100\t400\t0\t0\t0\tNULL\tNULL\tNULL\tNULL\tutf8mb4_0900_bin\tNULL\tpartitioned\tthe table")
 	s.want("SHOW CREATE TABLE part", "part\tCREATE TABLE `part` (\n"+
 		"  `id` bigint NOT NULL,\n  `d` date NOT NULL,\n  `h` int DEFAULT NULL,\n  `name` longtext DEFAULT 'it''s' COMMENT 'who',\n"+
-		"  `lz` timestamp(3) WITH LOCAL TIME ZONE DEFAULT NULL,\n  `ts` datetime(6) DEFAULT NULL,\n  `tm` time(3) DEFAULT NULL,\n  `am` decimal(10,2) DEFAULT NULL,\n"+
+		"  `lz` timestamp(3) WITH LOCAL TIME ZONE DEFAULT NULL,\n  `ts` TIMESTAMP(9) DEFAULT NULL,\n  `tm` time(3) DEFAULT NULL,\n  `am` decimal(10,2) DEFAULT NULL,\n"+
 		"  `ok` tinyint(1) DEFAULT NULL,\n  `arr` ARRAY<INT> DEFAULT NULL,\n  PRIMARY KEY (`id`,`d`)\n) COMMENT 'the table'\n"+
 		"PARTITIONED BY (`d`,`h`)\nWITH (\n  'a''b' = 'c',\n  'bucket' = '2'\n)")
 	s.want("SHOW PARTITIONS part", "d=2026-01-01/h=5", "d=__DEFAULT_PARTITION__/h=5")
