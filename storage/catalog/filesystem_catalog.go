@@ -19,6 +19,7 @@ type Filesystem struct {
 	fio       fileio.FileIO
 	warehouse string
 	schemas   *schema.Cache
+	checks    Checks
 }
 
 // NewFilesystem returns the catalog of a warehouse directory. schemas may be

@@ -85,6 +85,7 @@ var (
 	OptTagPeriod          = enumOption("tag.creation-period", "daily", []string{"daily", "hourly", "two-hours"}, "period of automatic tags")
 	OptTagFormatter       = enumOption("tag.period-formatter", "with_dashes", []string{"with_dashes", "without_dashes", "without_dashes_and_spaces"}, "names of automatic tags")
 	OptTargetFileSize     = sizeOption("target-file-size", "", "size at which a new file is begun")
+	OptTargetFileRows     = longOption("target-file-row-num", 9223372036854775807, "number of rows at which a new file is begun")
 	OptManifestTarget     = sizeOption("manifest.target-file-size", "8 mb", "size at which a new manifest is begun")
 	OptManifestCodec      = stringOption("manifest.compression", "zstd", "compression of manifests")
 	OptManifestFullMerge  = sizeOption("manifest.full-compaction-threshold-size", "16 mb", "size of changed manifests from which all are merged")
