@@ -220,3 +220,9 @@ func gatherRows[T any](dst []T, src []T, rows []uint32) []T {
 	}
 	return dst
 }
+
+// ReadRows returns the rows of a batch of any length, whose columns are not
+// dictionary-coded, as batches with all of its columns.
+func ReadRows(b *column.Batch, rows []uint32) *BufferReader {
+	return &BufferReader{rows: rows, cols: b.Cols, g: make([]gathered, len(b.Cols))}
+}

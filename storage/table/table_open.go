@@ -26,6 +26,8 @@ type Env struct {
 	Manifests *manifest.Cache
 	Readers   *read.Env
 	Log       *slog.Logger
+	// Writing is what writers share.
+	Writing WriteEnv
 }
 
 // Sizes of the caches of an Env.

@@ -1,0 +1,207 @@
+package table
+
+import (
+	"context"
+	"maps"
+
+	"github.com/tributarydb/tributary/storage/column"
+	"github.com/tributarydb/tributary/storage/commit"
+	"github.com/tributarydb/tributary/storage/errs"
+	"github.com/tributarydb/tributary/storage/relation"
+	"github.com/tributarydb/tributary/storage/schema"
+	"github.com/tributarydb/tributary/storage/snapshot"
+	"github.com/tributarydb/tributary/storage/write"
+)
+
+const (
+	// GroupRows and GroupBytes are the size up to which the rows of a statement wait in
+	// memory for its Commit, so that statements that end together share a snapshot.
+	GroupRows  = 4096
+	GroupBytes = 1 << 20
+)
+
+// sink takes the rows of one statement.
+type sink struct {
+	t       *Table
+	schema  *schema.TableSchema
+	over    map[string]string
+	o       relation.SinkOptions
+	gate    *writeGate
+	static  write.Static
+	replace *commit.Overwrite
+
+	intake *write.Intake
+	// held are the rows of a small statement; w takes those of others.
+	held *write.RowStore
+	w    *write.Writer
+	user string
+	// failed is set once a batch was refused: what is there is no statement any more.
+	failed   error
+	finished bool
+}
+
+// open prepares for the first batch.
+func (s *sink) open() (err error) {
+	// A writer that takes no row checks whether the table can be written.
+	if s.w, err = s.newWriter(); err != nil {
+		return err
+	}
+	if s.intake, err = write.NewIntake(s.t.Label(), s.schema, s.static); err != nil {
+		return err
+	}
+	if s.replace == nil {
+		s.w, s.held = nil, write.NewRowStore(s.schema.Fields)
+	}
+	return nil
+}
+
+func (s *sink) newWriter() (*write.Writer, error) {
+	user, err := s.committer().NewUser()
+	if err != nil {
+		return nil, err
+	}
+	s.user = user
+	return write.New(s.target(user), write.Options{Overwrite: s.replace != nil})
+}
+
+// Fields are the table's columns.
+func (s *sink) Fields() []schema.Field { return s.schema.Fields }
+
+// Write takes the rows of the batch that count.
+func (s *sink) Write(ctx context.Context, b *column.Batch, kinds []int32) error {
+	if s.finished {
+		return errs.Invalidf("table %s: the statement has ended", s.t.Label())
+	}
+	if s.failed != nil {
+		return s.failed
+	}
+	err := s.take(ctx, b, kinds)
+	if err != nil {
+		s.failed = err
+	}
+	return err
+}
+
+func (s *sink) take(ctx context.Context, b *column.Batch, kinds []int32) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	rows, err := s.intake.Check(b, kinds)
+	if err != nil {
+		return err
+	}
+	if s.w == nil {
+		s.held.Add(rows)
+		if s.held.Rows() <= GroupRows && s.held.Bytes() <= GroupBytes {
+			return nil
+		}
+		if s.w, err = s.newWriter(); err != nil {
+			return err
+		}
+		held := s.held
+		s.held = nil
+		defer held.Release()
+		return held.Each(func(r write.Rows) error { return s.w.Write(ctx, r) })
+	}
+	return s.w.Write(ctx, rows)
+}
+
+// Abort throws the rows away.
+func (s *sink) Abort() {
+	if s.finished {
+		return
+	}
+	s.finished = true
+	s.release()
+	if s.w != nil {
+		s.w.Abort(context.Background())
+	}
+}
+
+func (s *sink) release() {
+	if s.held != nil {
+		s.held.Release()
+		s.held = nil
+	}
+}
+
+// Commit publishes the rows.
+func (s *sink) Commit(ctx context.Context) (relation.Committed, error) {
+	out := relation.Committed{}
+	if s.finished {
+		return out, errs.Invalidf("table %s: the statement has ended", s.t.Label())
+	}
+	if s.failed != nil {
+		s.Abort()
+		return out, s.failed
+	}
+	s.finished = true
+	defer s.release()
+	var id int64
+	var err error
+	switch {
+	case s.w != nil:
+		id, err = s.commitAlone(ctx, s.w)
+	case s.held.Rows() > 0:
+		id, err = s.gate.submit(ctx, s)
+	}
+	if err != nil {
+		return out, err
+	}
+	return relation.Committed{Snapshot: id, Rows: s.intake.Taken()}, nil
+}
+
+// commitAlone publishes a writer's rows, which are those of this statement only.
+func (s *sink) commitAlone(ctx context.Context, w *write.Writer) (int64, error) {
+	unlock, err := s.gate.lock(ctx)
+	if err != nil {
+		w.Abort(ctx)
+		return 0, err
+	}
+	defer unlock()
+	return s.publish(ctx, w)
+}
+
+// publish prepares and commits a writer's files. The gate is locked. After a
+// failure the files are removed, unless they may have been published.
+func (s *sink) publish(ctx context.Context, w *write.Writer) (id int64, err error) {
+	defer func() {
+		if err != nil && !errs.Is(err, errs.Uncertain) {
+			w.Abort(ctx)
+		}
+	}()
+	defer errs.Recover(&err, "writing table "+s.t.Label())
+	st, err := s.state(ctx)
+	if err != nil {
+		return 0, err
+	}
+	messages, err := w.Prepare(ctx, st)
+	if err != nil {
+		return 0, err
+	}
+	req := commit.Request{User: s.user, Identifier: commit.BatchIdentifier, Messages: messages, Overwrite: s.replace, Operation: s.o.Operation}
+	if w.Exclusive() {
+		req.Check = sameSnapshot(s.t.Label(), st.Snapshot)
+	}
+	res, err := s.committer().Commit(ctx, req)
+	if n := len(res.Snapshots); n > 0 {
+		return res.Snapshots[n-1].ID, err
+	}
+	return 0, err
+}
+
+// sameSnapshot demands that nobody has committed since a state was read: keys
+// of dynamic buckets may have been given to other buckets.
+func sameSnapshot(label string, based *snapshot.Snapshot) func(context.Context, *snapshot.Snapshot) error {
+	return func(_ context.Context, latest *snapshot.Snapshot) error {
+		if based == nil && latest == nil || based != nil && latest != nil && based.ID == latest.ID && based.UUID == latest.UUID {
+			return nil
+		}
+		return errs.Conflictf("table %s: another writer committed while the rows' dynamic buckets were assigned; repeat the statement", label)
+	}
+}
+
+// fits reports whether the rows of two statements may share a snapshot.
+func (s *sink) fits(o *sink) bool {
+	return s.schema.ID == o.schema.ID && s.o.Operation == o.o.Operation && s.t.env == o.t.env && maps.Equal(s.over, o.over)
+}
