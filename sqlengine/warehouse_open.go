@@ -32,6 +32,7 @@ func openWarehouse(ctx context.Context, folder string, log *slog.Logger) (planne
 		return nil, nil, errs.Invalidf("warehouse %s is a file; --warehouse takes a folder of <database>.db folders", folder)
 	}
 	cat := catalog.NewFilesystem(fio, folder, &schema.Cache{})
+	cat.SetChecks(schemaChecks())
 	w := &warehouse{cat: cat, env: table.NewEnv(fio, cat, log)}
 	return w, func() error { return nil }, nil
 }
