@@ -13,7 +13,6 @@ import (
 	"github.com/tributarydb/tributary/storage/commit"
 	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/lsm"
-	"github.com/tributarydb/tributary/storage/manifest"
 	"github.com/tributarydb/tributary/storage/schema"
 )
 
@@ -280,5 +279,3 @@ func (w *Writer) rollRun(ctx context.Context, roll *roller, run lsm.RunReader, s
 
 // indexFile makes the file index of a finished data file.
 func (w *Writer) indexFile(context.Context, *roller, string) error { return nil }
-
-var _ = manifest.Add

@@ -1,0 +1,278 @@
+package table_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/tributarydb/tributary/storage/cast"
+	"github.com/tributarydb/tributary/storage/catalog"
+	"github.com/tributarydb/tributary/storage/column"
+	"github.com/tributarydb/tributary/storage/fileio"
+	"github.com/tributarydb/tributary/storage/relation"
+	"github.com/tributarydb/tributary/storage/schema"
+	"github.com/tributarydb/tributary/storage/table"
+)
+
+var textType = &schema.Type{Root: schema.Varchar, Length: schema.MaxLength}
+
+// lake is a warehouse in memory.
+type lake struct {
+	t   testing.TB
+	mem *fileio.Memory
+	fio fileio.FileIO
+	env *table.Env
+	cat *catalog.Filesystem
+}
+
+func newLake(t testing.TB) *lake {
+	t.Helper()
+	mem := fileio.NewMemory()
+	return openLake(t, mem, mem)
+}
+
+// openLake opens a warehouse over files that may be there already.
+func openLake(t testing.TB, mem *fileio.Memory, fio fileio.FileIO) *lake {
+	t.Helper()
+	l := &lake{t: t, mem: mem, fio: fio, cat: catalog.NewFilesystem(fio, "/lake", &schema.Cache{})}
+	l.env = table.NewEnv(fio, l.cat, nil)
+	l.env.Writing.Rand = rand.New(rand.NewSource(1))
+	l.env.Writing.TempDir = t.TempDir()
+	if ok, _ := fio.Stat(context.Background(), "/lake/default.db"); ok.Name == "" {
+		if err := l.cat.CreateDatabase(context.Background(), "default"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return l
+}
+
+// create makes a table: columns as `name TYPE`, keys as comma lists, options in pairs.
+func (l *lake) create(name, columns, primary, partition string, options ...string) {
+	l.t.Helper()
+	def := schema.Definition{Options: map[string]string{}}
+	for _, c := range strings.Split(columns, ";") {
+		n, typ, _ := strings.Cut(strings.TrimSpace(c), " ")
+		typ, def0, has := strings.Cut(typ, " DEFAULT ")
+		ty, err := schema.ParseType(typ)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		f := schema.Field{Name: n, Type: ty}
+		if has {
+			f.Default = &def0
+		}
+		def.Fields = append(def.Fields, f)
+	}
+	list := func(s string) []string {
+		if s == "" {
+			return nil
+		}
+		return strings.Split(s, ",")
+	}
+	def.PrimaryKeys, def.PartitionKeys = list(primary), list(partition)
+	for i := 0; i < len(options); i += 2 {
+		def.Options[options[i]] = options[i+1]
+		def.OptionKeys = append(def.OptionKeys, options[i])
+	}
+	if err := l.cat.CreateTable(context.Background(), "default", name, def); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *lake) open(name string) *table.Table {
+	l.t.Helper()
+	tb, err := table.Open(context.Background(), l.env, "default", name, table.OpenOptions{})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return tb
+}
+
+// batchOf makes a batch of rows of texts: `1|a|NULL`, a leading row kind in `+I`, `-D`, … and a space is taken off.
+func batchOf(fields []schema.Field, rows []string) (*column.Batch, []int32, error) {
+	texts := make([]*column.Builder, len(fields))
+	for i := range texts {
+		texts[i] = column.NewBuilder(column.KindBytes)
+	}
+	kinds, any := make([]int32, len(rows)), false
+	for r, row := range rows {
+		for k, p := range []string{"+I ", "-U ", "+U ", "-D "} {
+			if rest, ok := strings.CutPrefix(row, p); ok {
+				row, kinds[r], any = rest, int32(k), any || k > 0
+				break
+			}
+		}
+		cells := strings.Split(row, "|")
+		if len(cells) != len(fields) {
+			return nil, nil, fmt.Errorf("row %q has %d cells, the table %d columns", row, len(cells), len(fields))
+		}
+		for i, c := range cells {
+			if c == "NULL" {
+				texts[i].AppendNull()
+			} else {
+				texts[i].AppendString(c)
+			}
+		}
+	}
+	b := &column.Batch{N: len(rows)}
+	for i, f := range fields {
+		conv, err := cast.New(textType, f.Type)
+		if err != nil {
+			return nil, nil, err
+		}
+		v, err := conv(texts[i].Finish())
+		if err != nil {
+			return nil, nil, err
+		}
+		b.Cols = append(b.Cols, v)
+	}
+	if !any {
+		kinds = nil
+	}
+	return b, kinds, nil
+}
+
+func writeRows(ctx context.Context, s relation.Sink, rows []string) error {
+	for len(rows) > 0 {
+		n := min(len(rows), column.MaxRows)
+		b, kinds, err := batchOf(s.Fields(), rows[:n])
+		if err != nil {
+			return err
+		}
+		if err := s.Write(ctx, b, kinds); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// tryInsert writes rows as one statement.
+func (l *lake) tryInsert(ctx context.Context, name string, o relation.SinkOptions, rows ...string) (relation.Committed, error) {
+	tb, err := table.Open(ctx, l.env, "default", name, table.OpenOptions{})
+	if err != nil {
+		return relation.Committed{}, err
+	}
+	s, err := tb.OpenSink(ctx, o)
+	if err != nil {
+		return relation.Committed{}, err
+	}
+	defer s.Abort()
+	if err := writeRows(ctx, s, rows); err != nil {
+		return relation.Committed{}, err
+	}
+	return s.Commit(ctx)
+}
+
+func (l *lake) insert(name string, rows ...string) relation.Committed {
+	l.t.Helper()
+	c, err := l.tryInsert(context.Background(), name, relation.SinkOptions{}, rows...)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return c
+}
+
+func (l *lake) overwrite(name string, o relation.SinkOptions, rows ...string) relation.Committed {
+	l.t.Helper()
+	o.Overwrite = true
+	c, err := l.tryInsert(context.Background(), name, o, rows...)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return c
+}
+
+// rows reads a table, sorted.
+func (l *lake) rows(name string) []string {
+	l.t.Helper()
+	out, err := readRows(context.Background(), l.open(name))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return out
+}
+
+func readRows(ctx context.Context, r relation.Relation) ([]string, error) {
+	req := relation.Request{}
+	var convs []cast.Func
+	for i, f := range r.Fields() {
+		req.Columns = append(req.Columns, i)
+		conv, err := cast.New(f.Type, textType)
+		if err != nil {
+			return nil, err
+		}
+		convs = append(convs, conv)
+	}
+	plan, err := r.Plan(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, m := range plan.Morsels {
+		rd, err := m.Open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for {
+			b, err := rd.Next(ctx)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return nil, errors.Join(err, rd.Close())
+			}
+			texts := make([]*column.Vector, len(b.Cols))
+			for i, c := range b.Cols {
+				if texts[i], err = convs[i](c); err != nil {
+					return nil, errors.Join(err, rd.Close())
+				}
+			}
+			for k := range b.Rows() {
+				cells := make([]string, len(texts))
+				for i, c := range texts {
+					cells[i] = "NULL"
+					if !c.IsNull(b.Row(k)) {
+						cells[i] = string(c.Bytes(b.Row(k)))
+					}
+				}
+				out = append(out, strings.Join(cells, "|"))
+			}
+		}
+		if err := rd.Close(); err != nil {
+			return nil, err
+		}
+	}
+	sort.Strings(out)
+	return out, nil
+}
+
+func (l *lake) expect(name string, want ...string) {
+	l.t.Helper()
+	sort.Strings(want)
+	if got := l.rows(name); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		l.t.Fatalf("table %s has\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// files lists the paths below a directory.
+func (l *lake) files(dir string) []string {
+	var out []string
+	infos, err := l.mem.List(context.Background(), dir)
+	if err != nil {
+		return nil
+	}
+	for _, i := range infos {
+		if i.IsDir {
+			out = append(out, l.files(dir+"/"+i.Name)...)
+		} else {
+			out = append(out, dir+"/"+i.Name)
+		}
+	}
+	return out
+}
