@@ -276,3 +276,23 @@ func (l *lake) files(dir string) []string {
 	}
 	return out
 }
+
+// eachBatch reads a morsel.
+func eachBatch(ctx context.Context, m relation.Morsel, fn func(*column.Batch) error) error {
+	rd, err := m.Open(ctx)
+	if err != nil {
+		return err
+	}
+	for {
+		b, err := rd.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return rd.Close()
+		}
+		if err == nil {
+			err = fn(b)
+		}
+		if err != nil {
+			return errors.Join(err, rd.Close())
+		}
+	}
+}

@@ -16,12 +16,6 @@ import (
 	"github.com/tributarydb/tributary/storage/schema"
 )
 
-// NeedsState reports whether Prepare's files depend on what other writers do, so
-// that no other writer may commit between State and the commit.
-func (w *Writer) NeedsState() bool {
-	return w.opts.mode != schema.BucketUnaware && !w.overwrite && !w.opts.postponed
-}
-
 // Exclusive reports whether the commit must follow on the state's very
 // snapshot: buckets of keys were assigned, and nobody else may have done so meanwhile (section 6.4).
 func (w *Writer) Exclusive() bool {
@@ -211,7 +205,9 @@ func (w *Writer) finishKeyed(ctx context.Context, s *slot, v *view, space *lsm.S
 		level = w.opts.topLevel
 	}
 	roll := w.newRoller(s, w.dataSpec(level))
-	if err := w.rollRun(ctx, roll, run, s, level > 0); err != nil {
+	// A chain table's partitions continue others: their deletes are needed.
+	dropDeletes := level > 0 && !schema.OptChainTable.Value(w.schema.Options)
+	if err := w.rollRun(ctx, roll, run, s, dropDeletes); err != nil {
 		return err
 	}
 	s.files = roll.done

@@ -47,7 +47,6 @@ type Intake struct {
 	refused [4]error
 	asked   [4]bool
 	seen    int64
-	taken   int64
 }
 
 // NewIntake reads what a table asks of its rows.

@@ -2,7 +2,6 @@ package write
 
 import (
 	"bytes"
-	"math"
 
 	"github.com/tributarydb/tributary/storage/binrow"
 	"github.com/tributarydb/tributary/storage/column"
@@ -232,14 +231,6 @@ func (c *columnStats) result() (lo, hi column.Scalar, nulls int64) {
 	}
 	least, greatest := c.least, c.greatest
 	switch kind {
-	case column.KindFloat32, column.KindFloat64:
-		// As parquet-mr does: readers cannot tell which zero was meant.
-		if least.F == 0 {
-			least.F = math.Copysign(0, -1)
-		}
-		if greatest.F == 0 {
-			greatest.F = 0
-		}
 	case column.KindBytes:
 		if c.mode.kind == statsTruncate {
 			text := c.typ.Root == schema.Char || c.typ.Root == schema.Varchar

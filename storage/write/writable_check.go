@@ -14,7 +14,6 @@ var unwritable = []struct{ option, why, remedy string }{
 	{"data-evolution.enabled", "column files of row ranges are not written", "write it with Paimon"},
 	{"sequence.snapshot-ordering", "sequence numbers would not be those of snapshots", "write it with Paimon, or use sequence.field"},
 	{"pk-clustering-override", "files must be sorted by clustering.columns", "write it with Paimon"},
-	{"chain-table.enabled", "a chain table is written through its branches", "write to the branch that holds the partition"},
 }
 
 // CheckWritable refuses tables that cannot be written correctly: errs.Unsupported, naming option and remedy.
