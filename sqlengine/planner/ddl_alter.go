@@ -80,11 +80,19 @@ func (e *Engine) alterOther(ctx *sql.Context, w WritableCatalog, db string, tabl
 		if err != nil {
 			return err
 		}
-		return w.DropPartitions(ctx, db, table.Name, specs, a.IfExists)
+		return missingPartition(w.DropPartitions(ctx, db, table.Name, specs, a.IfExists))
 	case dialect.TagAction:
 		return e.alterTag(ctx, db, table.Name, a)
 	}
 	return errs.Unsupportedf("ALTER TABLE with an action of type %T", a)
+}
+
+// missingPartition gives a partition that is missing MySQL's number; other errors stay.
+func missingPartition(err error) error {
+	if isMissing(err) {
+		return errmap.Wrap(err, 1507, "HY000", "%s", err)
+	}
+	return err
 }
 
 func orDefault(s, d string) string {

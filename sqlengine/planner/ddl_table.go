@@ -372,7 +372,7 @@ func (e *Engine) truncateTable(ctx *sql.Context, s dialect.TruncateTable) error 
 		if err != nil {
 			return err
 		}
-		return w.DropPartitions(ctx, db, s.Table.Name, specs, false)
+		return missingPartition(w.DropPartitions(ctx, db, s.Table.Name, specs, false))
 	})
 }
 
