@@ -8,6 +8,7 @@ import (
 	"math/rand"
 	"sort"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/tributarydb/tributary/storage/cast"
@@ -20,6 +21,9 @@ import (
 )
 
 var textType = &schema.Type{Root: schema.Varchar, Length: schema.MaxLength}
+
+// lakes counts the warehouses: each makes names of its own.
+var lakes atomic.Int64
 
 // lake is a warehouse in memory.
 type lake struct {
@@ -41,7 +45,7 @@ func openLake(t testing.TB, mem *fileio.Memory, fio fileio.FileIO) *lake {
 	t.Helper()
 	l := &lake{t: t, mem: mem, fio: fio, cat: catalog.NewFilesystem(fio, "/lake", &schema.Cache{})}
 	l.env = table.NewEnv(fio, l.cat, nil)
-	l.env.Writing.Rand = rand.New(rand.NewSource(1))
+	l.env.Writing.Rand = rand.New(rand.NewSource(lakes.Add(1)))
 	l.env.Writing.TempDir = t.TempDir()
 	if ok, _ := fio.Stat(context.Background(), "/lake/default.db"); ok.Name == "" {
 		if err := l.cat.CreateDatabase(context.Background(), "default"); err != nil {
