@@ -39,7 +39,20 @@ func (d *Database) SetCollation(*sql.Context, sql.CollationID) error {
 // GetTableInsensitive implements sql.Database. Names are matched exactly, as
 // lower_case_table_names = 0 says.
 func (d *Database) GetTableInsensitive(ctx *sql.Context, name string) (sql.Table, bool, error) {
-	return d.open(ctx, name, OpenOptions{})
+	table, target, err := dialect.DecodeInsertTarget(name)
+	if err != nil {
+		return nil, false, err
+	}
+	t, ok, err := d.open(ctx, table, OpenOptions{})
+	if err != nil || !ok || target.IsZero() {
+		return t, ok, err
+	}
+	plain, ok := t.(*Table)
+	if !ok {
+		return nil, false, errs.Unsupportedf("rows cannot be inserted into %s.%s", d.name, table)
+	}
+	it, err := newInsertTable(plain, target)
+	return it, err == nil, err
 }
 
 // GetTableInsensitiveAsOf implements sql.VersionedDatabase: time travel and OPTIONS hints.

@@ -22,6 +22,7 @@ const (
 	lookupRuleID
 	unionRuleID
 	distinctRuleID
+	insertRuleID
 )
 
 // droppedRules are rules of go-mysql-server 0.20 that lose or invent rows:
@@ -46,6 +47,7 @@ func operate() {
 		for _, r := range analyzer.OnceAfterAll {
 			if r.Id == analyzer.TrackProcessId {
 				rules = append(rules,
+					analyzer.Rule{Id: insertRuleID, Apply: insertRule},
 					analyzer.Rule{Id: pushdownRuleID, Apply: pushdownRule},
 					analyzer.Rule{Id: replaceRuleID, Apply: replaceRule},
 					analyzer.Rule{Id: showRuleID, Apply: showRule},

@@ -22,6 +22,8 @@ type Transaction struct {
 	databases []string
 	// savepoints are in the order in which they were made, their names in lower case.
 	savepoints []string
+	// writes are the sinks of its statements that wait for COMMIT.
+	writes []pendingWrite
 }
 
 // String implements sql.Transaction.
@@ -89,10 +91,20 @@ func (s *Session) StartTransaction(_ *sql.Context, c sql.TransactionCharacterist
 }
 
 // CommitTransaction implements sql.TransactionSession.
-func (s *Session) CommitTransaction(*sql.Context, sql.Transaction) error { return nil }
+func (s *Session) CommitTransaction(ctx *sql.Context, tx sql.Transaction) error {
+	if t, ok := tx.(*Transaction); ok && t != nil {
+		return t.commitWrites(ctx)
+	}
+	return nil
+}
 
 // Rollback implements sql.TransactionSession.
-func (s *Session) Rollback(*sql.Context, sql.Transaction) error { return nil }
+func (s *Session) Rollback(_ *sql.Context, tx sql.Transaction) error {
+	if t, ok := tx.(*Transaction); ok && t != nil {
+		t.abortWrites()
+	}
+	return nil
+}
 
 // CommandBegin implements sql.LifecycleAwareSession.
 func (s *Session) CommandBegin() error {
@@ -143,8 +155,12 @@ func (s *Session) GetSessionVariable(ctx *sql.Context, name string) (any, error)
 	return v, nil
 }
 
-// SessionEnd implements sql.LifecycleAwareSession.
-func (s *Session) SessionEnd() {}
+// SessionEnd implements sql.LifecycleAwareSession: what was not committed is thrown away.
+func (s *Session) SessionEnd() {
+	if t, ok := s.GetTransaction().(*Transaction); ok && t != nil {
+		t.abortWrites()
+	}
+}
 
 func isOn(v any) bool {
 	switch v := v.(type) {

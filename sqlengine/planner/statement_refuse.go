@@ -71,7 +71,7 @@ func (p *parser) refuse(s sqlparser.Statement) error {
 	if writesFile(s) {
 		return errmap.New(1290, "HY000", "The MySQL server is running with the --secure-file-priv option so it cannot execute this statement")
 	}
-	what, own := writes(s), false
+	what, own := writes(s), inserts(s)
 	if d, ok := dialect.AsStatement(s); ok {
 		what, own = changes(d), true
 	}
@@ -86,6 +86,17 @@ func (p *parser) refuse(s sqlparser.Statement) error {
 		return errs.Unsupportedf("%s is not supported: a warehouse of files keeps no views", what)
 	}
 	return errs.Unsupportedf("This version of Tributary doesn't yet support '%s'", what)
+}
+
+// inserts reports a statement that insertRule serves.
+func inserts(s sqlparser.Statement) bool {
+	switch s := s.(type) {
+	case *sqlparser.Insert, *sqlparser.Load:
+		return true
+	case *sqlparser.Explain:
+		return inserts(s.Statement)
+	}
+	return false
 }
 
 // changes names a statement of package dialect that changes tables or databases; "" for others.

@@ -160,3 +160,6 @@ func AppendJSONString(dst, s []byte) []byte {
 	}
 	return append(append(dst, s[start:]...), '"')
 }
+
+// Base64 decodes bytes as AppendJSON writes them.
+func Base64(s string) ([]byte, error) { return base64.StdEncoding.DecodeString(s) }

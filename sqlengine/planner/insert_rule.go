@@ -1,0 +1,199 @@
+package planner
+
+import (
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"github.com/tributarydb/tributary/sqlengine/dialect"
+	"github.com/tributarydb/tributary/sqlengine/errmap"
+	"github.com/tributarydb/tributary/storage/errs"
+)
+
+// insertTable is a Table as the target of an INSERT. The columns that a PARTITION clause gives a value are no columns of it.
+type insertTable struct {
+	*Table
+	target dialect.InsertTarget
+}
+
+var _ sql.InsertableTable = (*insertTable)(nil)
+var _ sql.ReplaceableTable = (*insertTable)(nil)
+
+// newInsertTable makes a table the target of a statement.
+func newInsertTable(t *Table, target dialect.InsertTarget) (*insertTable, error) {
+	if len(target.Partition)+len(target.Dynamic) == 0 {
+		return &insertTable{Table: t, target: target}, nil
+	}
+	d, ok := t.rel.(Described)
+	if !ok || len(d.PartitionKeys()) == 0 {
+		return nil, errs.Invalidf("table %s.%s is not partitioned", t.db, t.name)
+	}
+	keys := d.PartitionKeys()
+	named := map[string]*string{}
+	find := func(c string) (string, error) {
+		for _, k := range keys {
+			if strings.EqualFold(k, c) {
+				return k, nil
+			}
+		}
+		return "", errs.Invalidf("column '%s' is no partition column; these are: %s", c, strings.Join(keys, ", "))
+	}
+	for c, v := range target.Partition {
+		k, err := find(c)
+		if err != nil {
+			return nil, err
+		}
+		named[k] = v
+	}
+	for _, c := range target.Dynamic {
+		if _, err := find(c); err != nil {
+			return nil, err
+		}
+	}
+	target.Partition = named
+	var names []string
+	for _, f := range t.fields {
+		if _, static := named[f.Name]; !static {
+			names = append(names, f.Name)
+		}
+	}
+	return &insertTable{Table: t.WithProjections(names).(*Table), target: target}, nil
+}
+
+// Inserter implements sql.InsertableTable. insertRule takes every INSERT over; no row comes here.
+func (t *Table) Inserter(*sql.Context) sql.RowInserter { return refusingEditor{t.name} }
+
+// Replacer implements sql.ReplaceableTable.
+func (t *Table) Replacer(*sql.Context) sql.RowReplacer { return refusingEditor{t.name} }
+
+// refusingEditor refuses rows one by one.
+type refusingEditor struct{ table string }
+
+func (r refusingEditor) refuse() error {
+	return errs.Unsupportedf("table %s takes no single rows in this statement", r.table)
+}
+func (refusingEditor) StatementBegin(*sql.Context)              {}
+func (refusingEditor) DiscardChanges(*sql.Context, error) error { return nil }
+func (refusingEditor) StatementComplete(*sql.Context) error     { return nil }
+func (r refusingEditor) Insert(*sql.Context, sql.Row) error     { return r.refuse() }
+func (r refusingEditor) Delete(*sql.Context, sql.Row) error     { return r.refuse() }
+func (refusingEditor) Close(*sql.Context) error                 { return nil }
+
+// insertRule puts our own node in the place of INSERT, REPLACE and LOAD DATA, and refuses
+// to read what the transaction has written and not yet committed.
+func insertRule(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	e := engineOf(a)
+	if e == nil {
+		return n, transform.SameTree, nil
+	}
+	if err := refuseOwnWrites(ctx, n); err != nil {
+		return nil, transform.SameTree, err
+	}
+	return transform.Node(n, func(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+		ins, ok := n.(*plan.InsertInto)
+		if !ok {
+			return n, transform.SameTree, nil
+		}
+		out, err := e.insertNode(ctx, ins)
+		if err != nil {
+			return nil, transform.SameTree, err
+		}
+		return out, transform.NewTree, nil
+	})
+}
+
+// insertNode makes the node of an analysed INSERT.
+func (e *Engine) insertNode(ctx *sql.Context, ins *plan.InsertInto) (sql.Node, error) {
+	var target *insertTable
+	transform.Inspect(ins.Destination, func(n sql.Node) bool {
+		if rt, ok := n.(*plan.ResolvedTable); ok {
+			switch t := rt.UnderlyingTable().(type) {
+			case *insertTable:
+				target = t
+			case *Table:
+				target, _ = newInsertTable(t, dialect.InsertTarget{})
+			}
+		}
+		return target == nil
+	})
+	if target == nil {
+		return nil, errs.Unsupportedf("rows cannot be inserted into this kind of table")
+	}
+	if len(ins.OnDupExprs) > 0 {
+		return nil, errs.Unsupportedf("This version of Tributary doesn't yet support 'INSERT … ON DUPLICATE KEY UPDATE'; a plain INSERT into a table with a primary key replaces the row of its key")
+	}
+	if len(ins.Returning) > 0 {
+		return nil, errs.Unsupportedf("This version of Tributary doesn't yet support 'INSERT … RETURNING'")
+	}
+	node := &insertNode{engine: e, table: target, ignore: ins.Ignore, source: ins.Source}
+	// go-mysql-server projects the source to the table's columns; which come from where is decided here.
+	names := ins.ColumnNames
+	if p, ok := ins.Source.(*plan.Project); ok {
+		node.source = p.Child
+	}
+	given := map[string]int{}
+	for i, c := range names {
+		if _, twice := given[strings.ToLower(c)]; twice {
+			return nil, errmap.New(1110, "42000", "Column '%s' specified twice", c)
+		}
+		given[strings.ToLower(c)] = i
+	}
+	for _, c := range target.columns() {
+		f := target.fields[c]
+		i, ok := given[strings.ToLower(f.Name)]
+		switch {
+		case ok:
+			node.from = append(node.from, i)
+		case f.Default != nil || !f.Type.NotNull:
+			node.from = append(node.from, fromDefault)
+		case ins.Ignore:
+			return nil, errmap.New(1364, "HY000", "Field '%s' doesn't have a default value", f.Name)
+		default:
+			return nil, errmap.New(1364, "HY000", "Field '%s' doesn't have a default value", f.Name)
+		}
+	}
+	if ld, ok := node.source.(*plan.LoadData); ok {
+		node.load = ld
+	}
+	return node, nil
+}
+
+// fromDefault is the source of a column that the statement does not name.
+const fromDefault = -1
+
+// refuseOwnWrites refuses to read a table that the transaction has written.
+func refuseOwnWrites(ctx *sql.Context, n sql.Node) error {
+	tx, _ := ctx.GetTransaction().(*Transaction)
+	if tx == nil || !tx.hasWrites() {
+		return nil
+	}
+	var err error
+	visit := func(n sql.Node) bool {
+		rt, ok := n.(*plan.ResolvedTable)
+		if !ok || err != nil {
+			return err == nil
+		}
+		var t *Table
+		switch x := rt.UnderlyingTable().(type) {
+		case *Table:
+			t = x
+		case *insertTable:
+			return true
+		}
+		if t != nil && tx.wrote(t.db, t.name) {
+			err = errs.Unsupportedf("table %s.%s has rows of this transaction that are not committed, and cannot be read before COMMIT; commit first, or read before writing", t.db, t.name)
+		}
+		return err == nil
+	}
+	transform.Inspect(n, func(n sql.Node) bool {
+		if ins, ok := n.(*plan.InsertInto); ok {
+			transform.Inspect(ins.Source, visit)
+			return false
+		}
+		return visit(n)
+	})
+	return err
+}
