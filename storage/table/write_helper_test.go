@@ -125,11 +125,7 @@ func batchOf(fields []schema.Field, rows []string) (*column.Batch, []int32, erro
 	}
 	b := &column.Batch{N: len(rows)}
 	for i, f := range fields {
-		conv, err := cast.New(textType, f.Type)
-		if err != nil {
-			return nil, nil, err
-		}
-		v, err := conv(texts[i].Finish())
+		v, err := fromTexts(texts[i].Finish(), f.Type)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -139,6 +135,61 @@ func batchOf(fields []schema.Field, rows []string) (*column.Batch, []int32, erro
 		kinds = nil
 	}
 	return b, kinds, nil
+}
+
+// fromTexts converts texts to a type; of nested types those that look like `[1, 2]`, `{a -> 1}` and `{1, x}`.
+func fromTexts(v *column.Vector, t *schema.Type) (*column.Vector, error) {
+	if !t.IsNested() {
+		conv, err := cast.New(textType, t)
+		if err != nil {
+			return nil, err
+		}
+		return conv(v)
+	}
+	kids := schema.ChildTypes(t)
+	parts := make([]*column.Builder, len(kids))
+	for i := range parts {
+		parts[i] = column.NewBuilder(column.KindBytes)
+	}
+	offsets := []int32{0}
+	for i := range v.N {
+		if v.IsNull(i) {
+			if t.Root == schema.Row {
+				for _, p := range parts {
+					p.AppendNull()
+				}
+			}
+			offsets = append(offsets, int32(parts[0].Len()))
+			continue
+		}
+		in := string(v.Bytes(i))
+		for j, item := range strings.Split(in[1:len(in)-1], ", ") {
+			k, x, isMap := strings.Cut(item, " -> ")
+			switch {
+			case item == "":
+			case isMap:
+				parts[0].AppendString(k)
+				parts[1].AppendString(x)
+			case t.Root == schema.Row:
+				parts[j].AppendString(item)
+			default:
+				parts[0].AppendString(item)
+			}
+		}
+		offsets = append(offsets, int32(parts[0].Len()))
+	}
+	out := &column.Vector{Kind: schema.KindOf(t), N: v.N, Valid: v.Valid}
+	if t.Root != schema.Row {
+		out.Offsets = offsets
+	}
+	for i, p := range parts {
+		c, err := fromTexts(p.Finish(), kids[i])
+		if err != nil {
+			return nil, err
+		}
+		out.Children = append(out.Children, c)
+	}
+	return out, nil
 }
 
 func writeRows(ctx context.Context, s relation.Sink, rows []string) error {
@@ -202,16 +253,45 @@ func (l *lake) rows(name string) []string {
 	return out
 }
 
-func readRows(ctx context.Context, r relation.Relation) ([]string, error) {
-	req := relation.Request{}
-	var convs []cast.Func
-	for i, f := range r.Fields() {
-		req.Columns = append(req.Columns, i)
-		conv, err := cast.New(f.Type, textType)
+// textsOf prints the rows of a batch that count.
+func textsOf(t testing.TB, fields []schema.Field, b *column.Batch) []string {
+	t.Helper()
+	out, err := printRows(fields, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func printRows(fields []schema.Field, b *column.Batch) ([]string, error) {
+	texts := make([]*column.Vector, len(b.Cols))
+	for i, c := range b.Cols {
+		conv, err := cast.New(fields[i].Type, textType)
 		if err != nil {
 			return nil, err
 		}
-		convs = append(convs, conv)
+		if texts[i], err = conv(c); err != nil {
+			return nil, err
+		}
+	}
+	var out []string
+	for k := range b.Rows() {
+		cells := make([]string, len(texts))
+		for i, c := range texts {
+			cells[i] = "NULL"
+			if !c.IsNull(b.Row(k)) {
+				cells[i] = string(c.Bytes(b.Row(k)))
+			}
+		}
+		out = append(out, strings.Join(cells, "|"))
+	}
+	return out, nil
+}
+
+func readRows(ctx context.Context, r relation.Relation) ([]string, error) {
+	req := relation.Request{}
+	for i := range r.Fields() {
+		req.Columns = append(req.Columns, i)
 	}
 	plan, err := r.Plan(ctx, req)
 	if err != nil {
@@ -219,36 +299,12 @@ func readRows(ctx context.Context, r relation.Relation) ([]string, error) {
 	}
 	var out []string
 	for _, m := range plan.Morsels {
-		rd, err := m.Open(ctx)
+		err := eachBatch(ctx, m, func(b *column.Batch) error {
+			rows, err := printRows(r.Fields(), b)
+			out = append(out, rows...)
+			return err
+		})
 		if err != nil {
-			return nil, err
-		}
-		for {
-			b, err := rd.Next(ctx)
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				return nil, errors.Join(err, rd.Close())
-			}
-			texts := make([]*column.Vector, len(b.Cols))
-			for i, c := range b.Cols {
-				if texts[i], err = convs[i](c); err != nil {
-					return nil, errors.Join(err, rd.Close())
-				}
-			}
-			for k := range b.Rows() {
-				cells := make([]string, len(texts))
-				for i, c := range texts {
-					cells[i] = "NULL"
-					if !c.IsNull(b.Row(k)) {
-						cells[i] = string(c.Bytes(b.Row(k)))
-					}
-				}
-				out = append(out, strings.Join(cells, "|"))
-			}
-		}
-		if err := rd.Close(); err != nil {
 			return nil, err
 		}
 	}
