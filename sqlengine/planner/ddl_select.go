@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"context"
 	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/tributarydb/tributary/sqlengine/dialect"
 	"github.com/tributarydb/tributary/sqlengine/result"
+	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/schema"
 )
 
@@ -90,7 +92,7 @@ func (n *createSelect) RowIter(ctx *sql.Context, row sql.Row) (sql.RowIter, erro
 	if err != nil {
 		return nil, err
 	}
-	ok := gms.OkResult{RowsAffected: uint64(rows), Info: plan.InsertInfo{Records: int(rows), Warnings: warnings}}
+	ok := gms.OkResult{RowsAffected: uint64(rows), Info: insertInfo{rows, warnings}}
 	return sql.RowsToRowIter(sql.Row{ok}), nil
 }
 
@@ -115,9 +117,11 @@ func (n *createSelect) run(ctx *sql.Context, row sql.Row) (rows int64, warnings 
 		if err := existingTable(w.CreateTable(ctx, db, s.Table.Name, def), s.Table.Name); err != nil {
 			return err
 		}
-		if rows, warnings, err = n.fill(ctx, row, db, from); err != nil {
+		if rows, warnings, err = n.fill(ctx, row, db, from); errs.Is(err, errs.Uncertain) {
+			return err // its rows may be there
+		} else if err != nil {
 			// Even a statement that was stopped takes its table away.
-			if drop := w.DropTable(ctx.WithContext(withoutCancel(ctx)), db, s.Table.Name); drop != nil {
+			if drop := w.DropTable(ctx.WithContext(context.WithoutCancel(ctx)), db, s.Table.Name); drop != nil {
 				n.engine.log.Error("the table of a CREATE TABLE … AS SELECT that failed cannot be dropped", "database", db, "table", s.Table.Name, "error", drop)
 			}
 			return err

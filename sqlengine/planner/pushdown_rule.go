@@ -355,6 +355,16 @@ func isCountStar(e sql.Expression) bool {
 // streamScan turns a plan that is a table scan with plain columns, an offset and a limit into
 // a ScanNode; other plans are returned as they are.
 func streamScan(root sql.Node) sql.Node {
+	switch n := root.(type) {
+	case *insertNode, *createSelect: // the query that gives the rows
+		child := n.Children()[0]
+		if s := streamScan(child); !sameNode(s, child) {
+			if out, err := n.WithChildren(s); err == nil {
+				return out
+			}
+		}
+		return root
+	}
 	n := root
 	limit, offset := int64(-1), int64(0)
 	if l, ok := n.(*plan.Limit); ok {
