@@ -49,6 +49,7 @@ lint:
 
 interop: build
 	sqltests/interop/run.sh build/tributary
+	sqltests/interop/exchange.sh build/tributary
 
 # Against DuckDB and pypaimon-rust on generated data, see docs/benchmarks.md: make bench ROWS=1000000
 # With PROFILE=folder only CPU profiles are written.

@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.minicluster.MiniCluster;
+import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.table.api.EnvironmentSettings;
 import org.apache.flink.table.api.TableEnvironment;
 import org.apache.flink.table.api.TableResult;
@@ -36,12 +38,25 @@ public class PaimonShell {
     public static void main(String[] args) throws Exception {
         PrintStream out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
         System.setOut(System.err);
+        Configuration cluster = new Configuration();
+        cluster.setString("rest.address", "localhost");
+        cluster.setString("rest.port", "0");
+        cluster.setString("rest.bind-port", "0");
+        cluster.setString("taskmanager.memory.network.min", "64mb");
+        cluster.setString("taskmanager.memory.network.max", "64mb");
+        cluster.setString("taskmanager.memory.managed.size", "256m");
+        cluster.setString("web.submit.enable", "false");
+        MiniCluster mini = new MiniCluster(new MiniClusterConfiguration.Builder()
+                .setConfiguration(cluster).setNumTaskManagers(1).setNumSlotsPerTaskManager(8).build());
+        mini.start();
         Configuration conf = new Configuration();
+        conf.setString("execution.target", "remote");
+        conf.setString("rest.address", "localhost");
+        conf.setString("rest.port", String.valueOf(mini.getRestAddress().get().getPort()));
+        conf.setString("rest.bind-port", "0");
         conf.setString("execution.runtime-mode", "batch");
         conf.setString("parallelism.default", "2");
         conf.setString("table.local-time-zone", "UTC");
-        conf.setString("taskmanager.memory.network.min", "64mb");
-        conf.setString("taskmanager.memory.network.max", "64mb");
         conf.setString("table.dml-sync", "true");
         TableEnvironment env = TableEnvironment.create(EnvironmentSettings.newInstance().inBatchMode().withConfiguration(conf).build());
         env.executeSql("CREATE CATALOG lake WITH ('type' = 'paimon', 'warehouse' = '" + args[0] + "', 'cache-enabled' = 'false')");
@@ -61,6 +76,7 @@ public class PaimonShell {
             }
             out.flush();
         }
+        System.exit(0);
     }
 
     private static List<String> run(TableEnvironment env, String sql) throws Exception {
