@@ -31,9 +31,10 @@ func openWarehouse(ctx context.Context, folder string, log *slog.Logger) (planne
 	if !info.IsDir {
 		return nil, nil, errs.Invalidf("warehouse %s is a file; --warehouse takes a folder of <database>.db folders", folder)
 	}
-	cat := catalog.NewFilesystem(fio, folder, &schema.Cache{})
+	schemas := &schema.Cache{}
+	cat := catalog.NewFilesystem(fio, folder, schemas)
 	cat.SetChecks(schemaChecks())
-	w := &warehouse{cat: cat, env: table.NewEnv(fio, cat, log)}
+	w := &warehouse{cat: cat, env: table.NewEnv(fio, cat, log), schemas: schemas}
 	return w, func() error { return nil }, nil
 }
 
@@ -41,6 +42,8 @@ func openWarehouse(ctx context.Context, folder string, log *slog.Logger) (planne
 type warehouse struct {
 	cat *catalog.Filesystem
 	env *table.Env
+	// schemas is the cache of schema files of all tables.
+	schemas *schema.Cache
 }
 
 // Databases lists the databases; `default` exists even without a folder.

@@ -1,0 +1,24 @@
+package sqlengine
+
+import (
+	"context"
+
+	"github.com/tributarydb/tributary/procedures"
+	"github.com/tributarydb/tributary/sqlengine/planner"
+	"github.com/tributarydb/tributary/storage/relation"
+)
+
+var _ planner.ProcedureCatalog = (*warehouse)(nil)
+
+// Procedures lists the procedures of database sys.
+func (w *warehouse) Procedures() []string { return procedures.Names() }
+
+// Call runs a procedure.
+func (w *warehouse) Call(ctx context.Context, name string, args []planner.ProcedureArg, o planner.CallOptions) (relation.Relation, error) {
+	bound := make([]procedures.Arg, len(args))
+	for i, a := range args {
+		bound[i] = procedures.Arg{Name: a.Name, Value: a.Value}
+	}
+	env := &procedures.Env{Tables: w.env, Lake: w, Schemas: w.schemas, Log: w.env.Log}
+	return procedures.Call(ctx, env, name, bound, procedures.Options{Database: o.Database, Zone: o.TimeZone, Progress: o.Progress})
+}

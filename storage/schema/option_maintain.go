@@ -1,0 +1,26 @@
+package schema
+
+// The options of maintenance: expiry, automatic tags, partitions (CoreOptions of 2.0.0).
+var (
+	OptSnapshotExpireLimit   = intOption("snapshot.expire.limit", 50, "snapshots that expire in one run at most")
+	OptCleanEmptyDirs        = boolOption("snapshot.clean-empty-directories", false, "directories that expiry leaves empty are removed")
+	OptChangelogRetainMax    = unsetInt("changelog.num-retained.max", "long-lived changelogs that are kept at most")
+	OptChangelogRetainMin    = unsetInt("changelog.num-retained.min", "long-lived changelogs that are always kept")
+	OptChangelogRetainTime   = durationOption("changelog.time-retained", "", "age up to which long-lived changelogs are kept")
+	OptConsumerChangelogOnly = boolOption("consumer.changelog-only", false, "consumers keep changelogs, not snapshots")
+	OptConsumerExpireTime    = durationOption("consumer.expiration-time", "", "consumers without progress for so long are removed")
+	OptTagRetainMax          = unsetInt("tag.num-retained-max", "automatic tags that are kept at most")
+	OptTagDelay              = durationOption("tag.creation-delay", "0 ms", "wait after the end of a period before its tag is made")
+	OptTagPeriodDuration     = durationOption("tag.creation-period-duration", "", "period of automatic tags, instead of tag.creation-period")
+	OptTagCompletion         = boolOption("tag.automatic-completion", false, "missed automatic tags are made later")
+	OptTagBatchName          = stringOption("tag.batch.customized-name", "", "name of the tag of automatic creation 'batch'")
+	OptTagSuccessFile        = boolOption("tag.create-success-file", false, "a marker file is written for each new tag")
+	OptTagTimeExpire         = boolOption("tag.time-expire-enabled", true, "tags are removed after their retention")
+	OptWatermarkZone         = stringOption("sink.watermark-time-zone", "UTC", "zone of watermark tags")
+	OptPartitionExpireTime   = durationOption("partition.expiration-time", "", "age after which partitions are dropped")
+	OptPartitionExpireCheck  = durationOption("partition.expiration-check-interval", "1 h", "how often partitions are looked at")
+	OptPartitionExpireMax    = intOption("partition.expiration-max-num", 100, "partitions that are dropped in one run at most")
+	OptPartitionExpireBatch  = unsetInt("partition.expiration-batch-size", "partitions that are dropped in one commit")
+	OptPartitionExpireKind   = stringOption("partition.expiration-strategy", "values-time", "values-time: the time in a partition's values counts; update-time: that of its newest file")
+	OptMarkDoneAction        = stringOption("partition.mark-done-action", "success-file", "what mark_partition_done does: success-file, done-partition, mark-event, http-report, custom")
+)

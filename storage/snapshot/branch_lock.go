@@ -1,0 +1,60 @@
+package snapshot
+
+import (
+	"context"
+	"sync"
+
+	"github.com/tributarydb/tributary/storage/fileio"
+)
+
+// lockKey names what is locked in this process: a branch's line of snapshots, or
+// the references of a table.
+type lockKey struct {
+	fio    fileio.FileIO
+	dir    string
+	branch string
+}
+
+// locks has a channel of one place for each key, so that waiting ends with the context.
+var locks sync.Map
+
+func lock(ctx context.Context, k lockKey) (unlock func(), err error) {
+	v, _ := locks.LoadOrStore(k, make(chan struct{}, 1))
+	ch := v.(chan struct{})
+	select {
+	case ch <- struct{}{}:
+		return sync.OnceFunc(func() { <-ch }), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// LockBranch waits until nobody else of this process appends to or cuts off the
+// branch's line of snapshots: a commit, a rollback, a fast-forward.
+func LockBranch(ctx context.Context, fio fileio.FileIO, tableDir, branch string) (unlock func(), err error) {
+	if branch == "" {
+		branch = MainBranch
+	}
+	return lock(ctx, lockKey{fio, tableDir, branch})
+}
+
+// LockRefs waits until nobody else of this process makes or removes tags and
+// branches of the table, or removes files. It is taken before LockBranch, never after.
+func LockRefs(ctx context.Context, fio fileio.FileIO, tableDir string) (unlock func(), err error) {
+	return lock(ctx, lockKey{fio, tableDir, ""})
+}
+
+// moved settles a rename whose answer was an error: nil if it took place all the same.
+func moved(ctx context.Context, fio fileio.FileIO, from, to string, err error) error {
+	if err == nil {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	if old, e := exists(ctx, fio, from); e != nil || old {
+		return err
+	}
+	if now, e := exists(ctx, fio, to); e != nil || !now {
+		return err
+	}
+	return nil
+}
