@@ -353,9 +353,8 @@ func (w *cellWriter) text(v any, row int64) error {
 		}
 	}
 	if w.typ.Root == schema.Char {
-		// MySQL's CHAR has no trailing blanks; Paimon's is padded.
+		// MySQL's CHAR gives no trailing blanks back; those that Flink pads with are not added.
 		s = strings.TrimRight(s, " ")
-		s += strings.Repeat(" ", max(0, w.typ.Length-utf8.RuneCountInString(s)))
 	}
 	w.out.AppendString(s)
 	return nil

@@ -20,8 +20,8 @@ type Transaction struct {
 	mu        sync.Mutex
 	pinned    map[string]relation.Relation
 	databases []string
-	// savepoints are in the order in which they were made, their names in lower case.
-	savepoints []string
+	// savepoints are in the order in which they were made.
+	savepoints []savepoint
 	// writes are the sinks of its statements that wait for COMMIT.
 	writes []pendingWrite
 }
