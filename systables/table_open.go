@@ -34,7 +34,7 @@ func Names() []string {
 func Open(t *table.Table, name string) (relation.Relation, error) {
 	open := openers[strings.ToLower(name)]
 	if open == nil {
-		return nil, errs.NotFoundf("table %s has no system table '%s'; there are %s", t.Label(), name, strings.Join(Names(), ", "))
+		return nil, errs.NotFoundf("Table '%s$%s' doesn't exist: there is no system table '%s'; there are %s", t.Label(), name, name, strings.Join(Names(), ", "))
 	}
 	return open(t)
 }

@@ -71,6 +71,9 @@ func (p *parser) refuse(s sqlparser.Statement) error {
 	if writesFile(s) {
 		return errmap.New(1290, "HY000", "The MySQL server is running with the --secure-file-priv option so it cannot execute this statement")
 	}
+	if err := refuseSystemTarget(s); err != nil {
+		return err
+	}
 	what, own := writes(s), inserts(s)
 	if d, ok := dialect.AsStatement(s); ok {
 		what, own = changes(d), true
@@ -86,6 +89,22 @@ func (p *parser) refuse(s sqlparser.Statement) error {
 		return errs.Unsupportedf("%s is not supported: a warehouse of files keeps no views", what)
 	}
 	return errs.Unsupportedf("This version of Tributary doesn't yet support '%s'", what)
+}
+
+// refuseSystemTarget refuses rows for a system table.
+func refuseSystemTarget(s sqlparser.Statement) error {
+	var name string
+	switch s := s.(type) {
+	case *sqlparser.Insert:
+		name, _, _ = dialect.DecodeInsertTarget(s.Table.Name.String())
+	case *sqlparser.Load:
+		name = s.Table.Name.String()
+	}
+	parts := strings.Split(name, "$")
+	if len(parts) == 1 || len(parts) == 2 && strings.HasPrefix(parts[1], "branch_") {
+		return nil
+	}
+	return errs.Invalidf("Cannot 'write' for system table '%s', please use data table.", name)
 }
 
 // inserts reports a statement that insertRule serves.

@@ -38,6 +38,7 @@ var (
 	_ sql.PrimaryKeyTable = (*Table)(nil)
 	_ sql.StatisticsTable = (*Table)(nil)
 	_ sql.CommentedTable  = (*Table)(nil)
+	_ sql.TemporaryTable  = (*Table)(nil)
 )
 
 func newTable(db, name string, rel relation.Relation) *Table {
@@ -105,6 +106,9 @@ func (t *Table) Relation() relation.Relation { return t.rel }
 
 // DatabaseName returns the name of the table's database.
 func (t *Table) DatabaseName() string { return t.db }
+
+// IsTemporary implements sql.TemporaryTable: go-mysql-server asks it of every target in a read-only transaction.
+func (t *Table) IsTemporary() bool { return false }
 
 // Name implements sql.Table.
 func (t *Table) Name() string { return t.name }

@@ -71,8 +71,8 @@ func scanMode(opts map[string]string) (string, error) {
 	}
 	isSet := func(k string) bool { _, ok := opts[k]; return ok }
 	if set := slices.DeleteFunc(slices.Clone(timeKeys), func(k string) bool { return !isSet(k) }); len(set) > 1 {
-		return "", errs.Invalidf("options %s contradict each other: Only one of the following parameters may be set: [%s]",
-			strings.Join(set, " and "), strings.Join(timeKeys, ", "))
+		return "", errs.Invalidf("options %s contradict each other: [%s] must be null when you set [%s]. Only one of the following parameters may be set: [%s]",
+			strings.Join(set, " and "), strings.Join(set[1:], ","), set[0], strings.Join(timeKeys, ", "))
 	}
 	if mode == "full" {
 		mode = "latest-full"
