@@ -102,6 +102,9 @@ func FuzzParse(f *testing.F) {
 		if strings.Contains(strings.ToLower(text), "tributary_") {
 			return
 		}
+		if show, ok := parsed.Statement.(*sqlparser.Show); ok && show.Filter != nil && show.Filter.Like == "" && show.Filter.Filter == nil {
+			return // LIKE '', which vitess cannot print
+		}
 		printed := sqlparser.String(parsed.Statement)
 		for _, m := range markers {
 			if strings.Contains(printed, m+"(") {
