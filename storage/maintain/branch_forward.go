@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tributarydb/tributary/storage/errs"
@@ -200,16 +199,14 @@ func (t *Table) forwardOps(ours, their *history) ([]fileOp, error) {
 		for _, id := range fresh {
 			schema(id)
 		}
-		if len(ours.snaps) == 0 || newest > snaps[len(snaps)-1] || ours.snaps[newest] == nil && newest == snaps[len(snaps)-1] {
+		// The newest of all ids decides what readers see: where it is theirs alone it comes
+		// first, where ours is as great or greater it changes last.
+		if !slices.ContainsFunc(keysOf(ours.snaps), func(id int64) bool { return id >= newest }) {
 			snap(newest)
+			snaps = slices.DeleteFunc(snaps, func(id int64) bool { return id == newest })
 		}
 		for _, id := range snaps {
-			if id != newest || id != snaps[len(snaps)-1] {
-				snap(id)
-			}
-		}
-		if ours.snaps[newest] != nil {
-			snap(newest)
+			snap(id)
 		}
 		for _, id := range slices.Backward(schemas) {
 			schema(id)
@@ -228,20 +225,7 @@ func (t *Table) forwardOps(ours, their *history) ([]fileOp, error) {
 			change(t.own.snaps.ChangelogPath(id), ours.logs[id], nil)
 		}
 	}
-	return dedupe(ops), nil
-}
-
-// dedupe drops a change that repeats an earlier one.
-func dedupe(ops []fileOp) []fileOp {
-	seen := map[string]bool{}
-	return slices.DeleteFunc(ops, func(o fileOp) bool {
-		k := o.path + "\x00" + strconv.FormatBool(o.new == nil) + string(o.new)
-		if seen[k] {
-			return true
-		}
-		seen[k] = true
-		return false
-	})
+	return ops, nil
 }
 
 func sortedNames(m map[string][]byte) []string {
