@@ -2,6 +2,8 @@ package format
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/tributarydb/tributary/storage/column"
@@ -55,6 +57,13 @@ func RegisterWriter(name string, create Creator) {
 	creators[name] = create
 }
 
+// WriterNames lists the formats that can be written.
+func WriterNames() []string {
+	mu.RLock()
+	defer mu.RUnlock()
+	return slices.Sorted(maps.Keys(creators))
+}
+
 // Create starts a data file of the named format (option file.format). A type or an option that
 // the format cannot store is errs.Unsupported and names the column or option.
 func Create(ctx context.Context, fio fileio.FileIO, path, name string, opts WriteOptions) (Writer, error) {
@@ -62,7 +71,7 @@ func Create(ctx context.Context, fio fileio.FileIO, path, name string, opts Writ
 	create := creators[strings.ToLower(name)]
 	mu.RUnlock()
 	if create == nil {
-		return nil, errs.Unsupportedf("the format '%s' cannot be written here; set the table option 'file.format' to parquet, orc or avro", name)
+		return nil, errs.Unsupportedf("the format '%s' cannot be written here; set the table option 'file.format' to one of these: %s", name, strings.Join(WriterNames(), ", "))
 	}
 	return create(ctx, fio, path, opts)
 }
