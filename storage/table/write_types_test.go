@@ -3,6 +3,7 @@ package table_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -166,4 +167,21 @@ func TestRowKinds(t *testing.T) {
 	l.create("u", "k INT NOT NULL; v INT", "k", "", "bucket", "1", "ignore-update-before", "true")
 	l.insert("u", "1|1", "2|2", "-U 1|1", "-D 2|2")
 	l.expect("u", "1|1")
+}
+
+// TestRowTracking gives rows of append tables their ids.
+func TestRowTracking(t *testing.T) {
+	l := newLake(t)
+	l.create("t", "k INT; v STRING", "", "", "row-tracking.enabled", "true", "target-file-row-num", "2")
+	l.insert("t", "1|a", "2|b", "3|c")
+	l.insert("t", "4|d")
+	var got []string
+	for _, f := range liveFiles(t, l.open("t")) {
+		got = append(got, fmt.Sprintf("%d+%d@%d..%d", *f.Meta.FirstRowID, f.Meta.RowCount, f.Meta.MinSequence, f.Meta.MaxSequence))
+	}
+	slices.Sort(got)
+	if want := "[0+2@1..1 2+1@1..1 3+1@2..2]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+	l.expect("t", "1|a", "2|b", "3|c", "4|d")
 }

@@ -100,7 +100,7 @@ func (r *roller) open(ctx context.Context) error {
 	r.w.created(r.path)
 	var err error
 	r.cur, err = format.Create(ctx, r.w.t.FIO, r.path, r.spec.look.format, format.WriteOptions{
-		Fields: r.spec.fields, Compression: r.spec.look.codec, ZstdLevel: r.w.opts.zstdLevel, BlockSize: r.w.opts.blockSize, Options: r.w.schema.Options,
+		Fields: r.spec.fields, Compression: r.spec.look.codec, ZstdLevel: r.w.opts.zstdLevel, BlockSize: r.w.blockSize(), Options: r.w.schema.Options,
 	})
 	if err != nil {
 		r.cur = nil
@@ -122,6 +122,19 @@ func (r *roller) open(ctx context.Context) error {
 		r.keys = newFileStats(r.w.keyFields, modes, r.spec.look.format)
 	}
 	return nil
+}
+
+// sharedBlockSize is the size of row groups of tables with several buckets: as
+// many as there are open files are in memory at a time.
+const sharedBlockSize = 32 << 20
+
+// blockSize is the size of a row group or stripe, 0 = the format's default.
+func (w *Writer) blockSize() int64 {
+	_, set := w.schema.Options[w.opts.look(0).format+".block.size"]
+	if w.opts.blockSize == 0 && !set && (w.schema.Partitioned() || w.opts.buckets > 1) {
+		return sharedBlockSize
+	}
+	return w.opts.blockSize
 }
 
 // write appends the rows of cols that count (sel; nil = all n): the spec's fields.
@@ -267,6 +280,9 @@ func (r *roller) close(ctx context.Context) error {
 	} else {
 		m.MinSequence, m.MaxSequence = r.sequence, r.sequence+m.RowCount-1
 		r.sequence += m.RowCount
+		if r.w.rowTracking { // the commit puts the snapshot's id there
+			m.MinSequence, m.MaxSequence = 0, 0
+		}
 	}
 	if err := r.w.indexFile(ctx, r, path.Base(r.path)); err != nil {
 		return err

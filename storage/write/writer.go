@@ -58,6 +58,8 @@ type Writer struct {
 	keyFields []schema.Field
 	keyTypes  []*schema.Type
 	engine    *lsm.Engine
+	// rowTracking says that the commit gives rows their ids.
+	rowTracking bool
 
 	layout   *layout
 	router   *router
@@ -121,6 +123,7 @@ func New(t Target, o Options) (*Writer, error) {
 	t.Parallelism = max(t.Parallelism, 1)
 	w := &Writer{t: t, schema: s, fields: s.Fields, opts: opts, overwrite: o.Overwrite, layout: newLayout(&t, opts)}
 	w.router = newRouter(s, w.layout)
+	w.rowTracking = schema.OptRowTracking.Value(s.Options)
 	if s.HasPrimaryKey() {
 		w.keyFields = s.TrimmedKeyFields()
 		w.keyTypes = schema.Types(w.keyFields)
