@@ -14,6 +14,12 @@ const collationSelect = "SELECT COLLATION_NAME AS `Collation`, CHARACTER_SET_NAM
 // showAsSelect makes a query of a SHOW statement whose own form in go-mysql-server differs from MySQL's; others are returned as they are.
 func showAsSelect(stmt sqlparser.Statement) (sqlparser.Statement, error) {
 	show, ok := stmt.(*sqlparser.Show)
+	if ok {
+		likeNothing(show.Filter)
+		if o := show.ShowTablesOpt; o != nil {
+			likeNothing(o.Filter)
+		}
+	}
 	if !ok || !strings.EqualFold(show.Type, sqlparser.KeywordString(sqlparser.COLLATION)) {
 		return stmt, nil
 	}
@@ -29,4 +35,11 @@ func showAsSelect(stmt sqlparser.Statement) (sqlparser.Statement, error) {
 		sel.Having = sqlparser.NewWhere(sqlparser.HavingStr, f)
 	}
 	return sel, nil
+}
+
+// likeNothing makes LIKE '' a condition that no name meets: go-mysql-server takes it for none at all.
+func likeNothing(f *sqlparser.ShowFilter) {
+	if f != nil && f.Like == "" && f.Filter == nil {
+		f.Filter = sqlparser.BoolVal(false)
+	}
 }
