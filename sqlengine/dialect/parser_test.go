@@ -284,6 +284,7 @@ func TestRollupWithoutGroups(t *testing.T) {
 	for _, text := range []string{
 		"SELECT a, b FROM t GROUPa, b WITH ROLLUP", "SELECT a FROM t WITH ROLLUP", "SELECT (SELECT 1 WITH ROLLUP) FROM t GROUP BY a",
 		"SELECT a FROM t WHERE x IN (SELECT b FROM u GROUP BY b) WITH ROLLUP",
+		"SELECT a FROM t GROUP BY a WITH ROLLUP + 1", "SELECT a FROM t GROUP BY a WITH ROLLUP, b",
 	} {
 		_, err := p.ParseStatement(text, Mode{})
 		if e, ok := err.(*Error); !ok || e.Number != ErrnoSyntax {
@@ -292,7 +293,7 @@ func TestRollupWithoutGroups(t *testing.T) {
 	}
 	for _, text := range []string{
 		"SELECT a, b, COUNT(*) FROM t GROUP BY a, b WITH ROLLUP", "SELECT a FROM t GROUP BY (a), YEAR(b) WITH ROLLUP HAVING a > 1",
-		"SELECT * FROM (SELECT a FROM t GROUP BY a WITH ROLLUP) x",
+		"SELECT * FROM (SELECT a FROM t GROUP BY a WITH ROLLUP) x", "SELECT a FROM t GROUP BY a WITH ROLLUP ORDER BY a LIMIT 3",
 	} {
 		if _, err := p.ParseStatement(text, Mode{}); err != nil {
 			t.Errorf("%s: %v", text, err)

@@ -205,6 +205,9 @@ func (s *script) rewriteWord(i int) error {
 			if !s.grouped(i) {
 				return s.errAt(i)
 			}
+			if i+2 < len(s.toks) && !s.is(i+2, ")", "HAVING", "WINDOW", "ORDER", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "INTO", "FOR", "LOCK", "ON") {
+				return s.errAt(i + 2)
+			}
 			s.replaceSpan(i, i+1, ", "+markerRollup+"()")
 		}
 	case "SELECT":
