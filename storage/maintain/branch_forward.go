@@ -138,7 +138,7 @@ func (t *Table) forwardOps(ours, their *history) ([]fileOp, error) {
 	}
 	var ops []fileOp
 	change := func(path string, old, new []byte) {
-		if !(old == nil && new == nil) && !(old != nil && new != nil && bytes.Equal(old, new)) {
+		if !sameBytes(old, new) {
 			ops = append(ops, fileOp{path, old, new})
 		}
 	}
@@ -236,3 +236,6 @@ func sortedNames(m map[string][]byte) []string {
 	slices.Sort(out)
 	return out
 }
+
+// sameBytes reports whether two files have the same content.
+func sameBytes(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/manifest"
+	"github.com/tributarydb/tributary/storage/schema"
 	"github.com/tributarydb/tributary/storage/snapshot"
 )
 
@@ -29,6 +30,10 @@ func (t *Table) ExpireSnapshots(ctx context.Context, o ExpireOptions) (int, erro
 	if err != nil {
 		return 0, err
 	}
+	return t.expireSnapshots(ctx, s, o)
+}
+
+func (t *Table) expireSnapshots(ctx context.Context, s *schema.TableSchema, o ExpireOptions) (int, error) {
 	c, err := t.resolve(s, o, false)
 	if err != nil {
 		return 0, err

@@ -22,5 +22,6 @@ var (
 	OptPartitionExpireMax    = intOption("partition.expiration-max-num", 100, "partitions that are dropped in one run at most")
 	OptPartitionExpireBatch  = unsetInt("partition.expiration-batch-size", "partitions that are dropped in one commit")
 	OptPartitionExpireKind   = stringOption("partition.expiration-strategy", "values-time", "values-time: the time in a partition's values counts; update-time: that of its newest file")
+	OptEndInputExpire        = boolOption("end-input.check-partition-expire", false, "partitions are looked at after each write")
 	OptMarkDoneAction        = stringOption("partition.mark-done-action", "success-file", "what mark_partition_done does: success-file, done-partition, mark-event, http-report, custom")
 )

@@ -44,6 +44,18 @@ func LockRefs(ctx context.Context, fio fileio.FileIO, tableDir string) (unlock f
 	return lock(ctx, lockKey{fio, tableDir, ""})
 }
 
+// TryLockRefs is LockRefs that does not wait; ok is false where the lock is taken.
+func TryLockRefs(fio fileio.FileIO, tableDir string) (unlock func(), ok bool) {
+	v, _ := locks.LoadOrStore(lockKey{fio, tableDir, ""}, make(chan struct{}, 1))
+	ch := v.(chan struct{})
+	select {
+	case ch <- struct{}{}:
+		return sync.OnceFunc(func() { <-ch }), true
+	default:
+		return nil, false
+	}
+}
+
 // moved settles a rename whose answer was an error: nil if it took place all the same.
 func moved(ctx context.Context, fio fileio.FileIO, from, to string, err error) error {
 	if err == nil {
