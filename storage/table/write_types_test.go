@@ -10,11 +10,12 @@ import (
 	"github.com/tributarydb/tributary/storage/manifest"
 	"github.com/tributarydb/tributary/storage/relation"
 	"github.com/tributarydb/tributary/storage/scan"
+	"github.com/tributarydb/tributary/storage/schema"
 	"github.com/tributarydb/tributary/storage/table"
 )
 
 // writtenFormats are the formats that can be written.
-var writtenFormats = []string{"parquet"}
+var writtenFormats = []string{"parquet", "avro"}
 
 const typeColumns = "k INT NOT NULL; b BOOLEAN; t TINYINT; s SMALLINT; l BIGINT; f FLOAT; d DOUBLE; n DECIMAL(10, 2); m DECIMAL(30, 5); c CHAR(5); v VARCHAR(20); x BYTES; " +
 	"da DATE; ti TIME(3); t3 TIMESTAMP(3); t6 TIMESTAMP(6); z6 TIMESTAMP(6) WITH LOCAL TIME ZONE; ar ARRAY<INT>; ma MAP<STRING, INT>; r ROW<a INT, b STRING>"
@@ -184,4 +185,43 @@ func TestRowTracking(t *testing.T) {
 		t.Errorf("%v, want %s", got, want)
 	}
 	l.expect("t", "1|a", "2|b", "3|c", "4|d")
+}
+
+// TestPostpone writes to the postpone bucket, whose rows only a merging read shows, and to the real buckets of such tables.
+func TestPostpone(t *testing.T) {
+	l := newLake(t)
+	l.create("t", "k INT NOT NULL; p INT NOT NULL; v STRING", "k,p", "p", "bucket", "-2", "postpone.batch-write-fixed-bucket", "false")
+	l.insert("t", "3|1|a", "1|1|b", "+U 3|1|c", "-D 1|1|b", "5|2|d")
+	l.insert("t", "3|1|e")
+	l.expect("t")
+	for _, f := range liveFiles(t, l.open("t")) {
+		if f.Bucket != schema.PostponeBucket || f.TotalBuckets != schema.PostponeBucket || !strings.HasPrefix(f.Meta.Name, "data--u-") || !strings.Contains(f.Meta.Name, "-s-0-w-") ||
+			!strings.HasSuffix(f.Meta.Name, ".avro") || !strings.Contains(f.Path, "/bucket-postpone/") || f.Meta.MinSequence != -1 || len(f.Meta.StatsColumns) != 0 || f.Meta.StatsColumns == nil {
+			t.Errorf("%s: %+v", f.Path, f.Meta)
+		}
+	}
+	tb, err := table.Open(context.Background(), l.env, "default", "t", table.OpenOptions{Dynamic: map[string]string{"postpone.merge-on-read": "true"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := readRows(context.Background(), tb); err != nil || fmt.Sprint(got) != "[3|1|e 5|2|d]" {
+		t.Errorf("merged: %v %v", got, err)
+	}
+	var many []string
+	for i := range 3000 {
+		many = append(many, fmt.Sprintf("%d|%d|x", i, i%40))
+	}
+	l.insert("t", many...)
+	l.create("real", "k INT NOT NULL; p INT NOT NULL; v STRING", "k,p", "p", "bucket", "-2", "postpone.default-bucket-num", "3")
+	l.insert("real", many...)
+	four := relation.SinkOptions{Options: map[string]string{"postpone.default-bucket-num": "4"}}
+	if _, err := l.tryInsert(context.Background(), "real", four, append(many, "1|99|y", "2|99|y")...); err != nil {
+		t.Fatal(err)
+	}
+	l.expect("real", append(many, "1|99|y", "2|99|y")...)
+	for _, f := range liveFiles(t, l.open("real")) {
+		if want := map[bool]int{true: 4, false: 3}[f.Partition[0].I == 99]; f.TotalBuckets != want {
+			t.Errorf("partition %d has %d buckets", f.Partition[0].I, f.TotalBuckets)
+		}
+	}
 }
