@@ -118,19 +118,24 @@ func (c *call) count(name string) (*int, error) {
 	return &i, nil
 }
 
-func expireSnapshots(ctx context.Context, c *call) (*result, error) {
-	var o maintain.ExpireOptions
-	var err error
+// expireOptions reads the arguments that all expiries have.
+func (c *call) expireOptions() (o maintain.ExpireOptions, err error) {
 	if o.RetainMax, err = c.count("retain_max"); err != nil {
-		return nil, err
+		return o, err
 	}
 	if o.RetainMin, err = c.count("retain_min"); err != nil {
-		return nil, err
+		return o, err
 	}
 	if o.MaxDeletes, err = c.count("max_deletes"); err != nil {
-		return nil, err
+		return o, err
 	}
-	if o.OlderThan, err = c.time("older_than", c.opts.Zone); err != nil {
+	o.OlderThan, err = c.time("older_than", c.opts.Zone)
+	return o, err
+}
+
+func expireSnapshots(ctx context.Context, c *call) (*result, error) {
+	o, err := c.expireOptions()
+	if err != nil {
 		return nil, err
 	}
 	if o.Options, err = c.options("options"); err != nil {

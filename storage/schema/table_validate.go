@@ -18,7 +18,7 @@ var reservedNames = []string{FieldNameSequence, FieldNameKind, FieldNameLevel, F
 func (s *TableSchema) Validate(ctx Context) error {
 	for _, check := range []func(Context) error{
 		s.checkColumns, s.checkKeys, s.checkOptionValues, s.checkDefaults, s.checkChangelog, s.checkRetention, s.checkBuckets, s.checkSequence, s.checkFieldOptions,
-		s.checkEngineOptions, s.checkRecordLevel, s.checkRowTracking, s.checkScan, s.checkBranches, s.checkIndexes,
+		s.checkEngineOptions, s.checkRecordLevel, s.checkRowTracking, s.checkScan, s.checkBranches, s.checkChain, s.checkIndexes,
 	} {
 		if err := check(ctx); err != nil {
 			return err
@@ -465,6 +465,39 @@ func (s *TableSchema) checkIndexes(Context) error {
 			if s.Index(name) < 0 {
 				return errs.Invalidf("Column '%s' specified in 'file-index.%s.columns' does not exist in table schema", c, typ)
 			}
+		}
+	}
+	return nil
+}
+
+// checkChain demands what a chain table needs (section 9 of the rules of fallback branches).
+func (s *TableSchema) checkChain(Context) error {
+	if !s.on("chain-table.enabled") {
+		return nil
+	}
+	pattern, formatter := s.Options["partition.timestamp-pattern"], s.Options["partition.timestamp-formatter"]
+	switch {
+	case !s.HasPrimaryKey():
+		return errs.Invalidf("Primary key is required for chain table.")
+	case !s.Partitioned():
+		return errs.Invalidf("Chain table must be partition table.")
+	case s.Bucket() <= 0:
+		return errs.Invalidf("Bucket number must be greater than 0 for chain table.")
+	case len(s.sequenceFields()) == 0:
+		return errs.Invalidf("Sequence field is required for chain table.")
+	case pattern == "":
+		return errs.Invalidf("Partition timestamp pattern is required for chain table.")
+	case formatter == "":
+		return errs.Invalidf("Partition timestamp formatter is required for chain table.")
+	case s.producer() != "none" && s.producer() != "input":
+		return errs.Invalidf("Changelog producer must be none or input for chain table.")
+	case s.on("deletion-vectors.enabled") && s.engine() != "deduplicate":
+		return errs.Invalidf("Deletion vectors of a chain table are supported with the merge engine deduplicate only.")
+	}
+	if keys := commaList(s.Options["chain-table.chain-partition-keys"]); len(keys) > 0 {
+		n := len(s.PartitionKeys) - len(keys)
+		if n < 0 || !slices.Equal(s.PartitionKeys[n:], keys) {
+			return errs.Invalidf("chain-table.chain-partition-keys [%s] must be a contiguous suffix of the partition keys [%s].", strings.Join(keys, ", "), strings.Join(s.PartitionKeys, ", "))
 		}
 	}
 	return nil
