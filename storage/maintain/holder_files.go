@@ -243,6 +243,15 @@ func (t *Table) holdFiles(ctx context.Context, h *holder, want wanted, held map[
 	return nil
 }
 
+// unreadableIsEmpty lets a state go whose metadata is missing or damaged: the files that only it
+// names stay until the cleaning of orphan files.
+func unreadableIsEmpty(err error) error {
+	if errs.Is(err, errs.Corrupt) {
+		return nil
+	}
+	return missingIsEmpty(err)
+}
+
 func missingIsEmpty(err error) error {
 	if errs.Is(err, errs.NotFound) {
 		return nil

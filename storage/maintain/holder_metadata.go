@@ -32,7 +32,10 @@ func (t *Table) metadataOf(ctx context.Context, l *layout, s *snapshot.Snapshot,
 			continue
 		}
 		infos, err := t.store.ReadList(ctx, x.list)
-		if lenient || x.list == s.ChangelogManifestList {
+		switch {
+		case lenient:
+			err = unreadableIsEmpty(err)
+		case x.list == s.ChangelogManifestList:
 			err = missingIsEmpty(err)
 		}
 		if err != nil {
@@ -46,7 +49,7 @@ func (t *Table) metadataOf(ctx context.Context, l *layout, s *snapshot.Snapshot,
 	if plainName(s.IndexManifest) {
 		entries, err := t.store.ReadIndexManifest(ctx, s.IndexManifest)
 		if lenient {
-			err = missingIsEmpty(err)
+			err = unreadableIsEmpty(err)
 		}
 		if err != nil {
 			return nil, err

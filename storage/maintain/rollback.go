@@ -215,12 +215,12 @@ func (c *cut) planFiles(ctx context.Context) error {
 		}
 		if tagged || i < len(c.snaps) && s.ID != after+1 {
 			// What came before it, and is not there any more, may have added files that only it has.
-			err = missingIsEmpty(t.eachLive(ctx, t.own, s, nil, each))
+			err = unreadableIsEmpty(t.eachLive(ctx, t.own, s, nil, each))
 		} else {
-			err = missingIsEmpty(t.eachEntry(ctx, each, s.DeltaManifestList))
+			err = unreadableIsEmpty(t.eachEntry(ctx, each, s.DeltaManifestList))
 		}
 		if err == nil && !tagged && s.ChangelogManifestList != "" {
-			err = missingIsEmpty(t.eachEntry(ctx, each, s.ChangelogManifestList))
+			err = unreadableIsEmpty(t.eachEntry(ctx, each, s.ChangelogManifestList))
 		}
 		if err == nil {
 			err = bad
