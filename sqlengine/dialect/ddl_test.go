@@ -312,6 +312,7 @@ func TestDefinitionErrors(t *testing.T) {
 		{"ALTER TABLE t CREATE TAG", ErrnoSyntax, "near ''"},
 		{"TRUNCATE TABLE t PARTITION (dt)", ErrnoSyntax, "near ')'"},
 		{"RENAME TABLE a b", ErrnoSyntax, "near 'b'"},
+		{"LOAD DATA LOCAL INFILE 'x' INTO TABLE t PARTITION (p0)", ErrnoNoSuchPartition, "'p0' in table 't'"},
 		{"CALL", ErrnoSyntax, "near ''"},
 		{"CALL p(", ErrnoSyntax, "near '('"},
 		{"CALL p(1,)", ErrnoSyntax, "near ')'"},

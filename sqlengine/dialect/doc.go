@@ -9,8 +9,10 @@
 //  3. Own statements (statement_*.go): what vitess has no grammar for is parsed
 //     by recursive descent into exported structs ([ShowPartitions], [Explain],
 //     ...) and wrapped in a vitess InjectedStatement. The planner gives them a
-//     plan through [Options].Plan. Writing statements of the Paimon dialect are
-//     recognised and refused with an error of kind unsupported.
+//     plan through [Options].Plan. Everything that defines data and CALL are
+//     such statements (statement_ddl.go, ddl_*.go): one grammar takes the
+//     spellings of MySQL, Flink and Spark, and gives schema's definitions and
+//     changes. What MySQL can say and Paimon cannot keep is listed as ignored.
 //  4. Token rewriting (rewrite_*.go): everything else becomes vitess SQL: `$`
 //     names are quoted, time travel and OPTIONS hints become carriers (see
 //     [Carrier]), cast types and typed literals are mapped, and so on. A
@@ -56,6 +58,6 @@
 // sqlparser.ErrEmpty, one of comments alone [CommentOnly]; every other error is an [Error] with MySQL's number,
 // SQLSTATE and message.
 //
-// The package may import go-mysql-server, vitess and storage/errs. It must
+// The package may import go-mysql-server, vitess, storage/errs and storage/schema (for types and changes). It must
 // never read tables, resolve names or know a catalog.
 package dialect

@@ -156,6 +156,9 @@ func (p *Parser) ParseStatement(text string, mode Mode) (Parsed, error) {
 		}
 		return out, r.syntaxError(err)
 	}
+	if l, ok := stmt.(*sqlparser.Load); ok && len(l.Partition) > 0 {
+		return out, unknownPartition(l.Partition[0].String(), l.Table.Name.String())
+	}
 	if stmt, err = showAsSelect(stmt); err != nil {
 		return out, err
 	}

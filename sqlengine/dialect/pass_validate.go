@@ -58,8 +58,11 @@ func refusePartitions(t sqlparser.TableExpr) error {
 			table = n.Name.String()
 		}
 	}
-	return &Error{Number: ErrnoNoSuchPartition, State: sqlStateGeneral,
-		Message: fmt.Sprintf("Unknown partition '%s' in table '%s'", a.Partitions[0].String(), table)}
+	return unknownPartition(a.Partitions[0].String(), table)
+}
+
+func unknownPartition(partition, table string) *Error {
+	return &Error{Number: ErrnoNoSuchPartition, State: sqlStateGeneral, Message: fmt.Sprintf("Unknown partition '%s' in table '%s'", partition, table)}
 }
 
 // plainColumn returns a column that a member of the select list uses outside
