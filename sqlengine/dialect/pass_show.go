@@ -37,7 +37,7 @@ func showAsSelect(stmt sqlparser.Statement) (sqlparser.Statement, error) {
 	return sel, nil
 }
 
-// likeNothing makes LIKE '' a condition that no name meets: go-mysql-server takes it for none at all.
+// likeNothing makes LIKE ” a condition that no name meets: go-mysql-server takes it for none at all.
 func likeNothing(f *sqlparser.ShowFilter) {
 	if f != nil && f.Like == "" && f.Filter == nil {
 		f.Filter = sqlparser.BoolVal(false)
