@@ -40,7 +40,7 @@ func (a *alterParser) add(actions ...Action) { a.st.Actions = append(a.st.Action
 
 func (a *alterParser) change(c schema.Change) { a.add(Change{c}) }
 
-// refused are actions of MySQL's, Flink's and Spark's ALTER TABLE that mean nothing for a Paimon table.
+// refusedActions are actions of MySQL's, Flink's and Spark's ALTER TABLE that mean nothing for a Paimon table.
 var refusedActions = [...][]string{
 	{"DISCARD"}, {"IMPORT"}, {"COALESCE"}, {"REORGANIZE"}, {"EXCHANGE"}, {"REBUILD"}, {"REMOVE"}, {"CHECK", "PARTITION"}, {"OPTIMIZE"}, {"REPAIR"},
 	{"ANALYZE"}, {"PARTITION"}, {"TRUNCATE", "PARTITION"}, {"RECOVER"}, {"SECONDARY_LOAD"}, {"SECONDARY_UNLOAD"}, {"UNION"}, {"CLUSTER"},
