@@ -13,6 +13,7 @@ import (
 	"github.com/tributarydb/tributary/storage/commit"
 	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/lsm"
+	"github.com/tributarydb/tributary/storage/maintain"
 	"github.com/tributarydb/tributary/storage/relation"
 	"github.com/tributarydb/tributary/storage/schema"
 	"github.com/tributarydb/tributary/storage/snapshot"
@@ -141,7 +142,36 @@ func (w *warehouse) OpenSink(ctx context.Context, db, name string, o relation.Si
 	if err != nil {
 		return nil, err
 	}
-	return t.OpenSink(ctx, o)
+	sink, err := t.OpenSink(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &maintainedSink{Sink: sink, after: w.maintenance(t)}, nil
+}
+
+// maintainedSink does after its commit what the table's options ask for.
+type maintainedSink struct {
+	relation.Sink
+	after func(ctx context.Context)
+}
+
+// Commit publishes the rows. What maintenance cannot do does not concern the statement: the commit stands.
+func (s *maintainedSink) Commit(ctx context.Context) (relation.Committed, error) {
+	done, err := s.Sink.Commit(ctx)
+	if err == nil && done.Snapshot > 0 {
+		s.after(ctx)
+	}
+	return done, err
+}
+
+// maintenance returns the work after a commit to a table's branch: expiry and automatic tags.
+func (w *warehouse) maintenance(t *table.Table) func(ctx context.Context) {
+	return func(ctx context.Context) {
+		m := maintain.New(maintain.Target{
+			FIO: t.Env().FIO, Dir: t.Dir(), Label: t.Label(), Branch: t.Branch(), Schemas: w.schemas, Manifests: w.env.Manifests, Zone: t.Zone(), Log: w.env.Log,
+		})
+		_ = m.AfterCommit(ctx) // it logs what fails
+	}
 }
 
 // committer publishes to a table's branch.
