@@ -47,9 +47,9 @@ type fileWriter struct {
 	cols   []*leafWriter
 	sunk   *counter
 	// raw is about how many bytes of values the open row group holds.
-	raw, rawTotal int64
-	block         int64
-	done          bool
+	raw   int64
+	block int64
+	done  bool
 }
 
 // counter counts what goes out.
@@ -141,7 +141,9 @@ func (f *fileWriter) Write(ctx context.Context, b *column.Batch) (err error) {
 		return nil
 	}
 	if f.group == nil {
-		f.group = f.w.AppendBufferedRowGroup()
+		if f.group, err = f.w.AppendBufferedRowGroupChecked(); err != nil {
+			return f.wrap(err)
+		}
 		for i, c := range f.cols {
 			if c.out, err = f.group.Column(i); err != nil {
 				return f.wrap(err)
