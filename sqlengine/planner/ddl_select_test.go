@@ -55,7 +55,7 @@ func (s *selectSink) Commit(context.Context) (relation.Committed, error) {
 
 func (s *selectSink) Abort() {}
 
-func newSelectSession(t *testing.T) (*lakeSession, *selectLake) {
+func newSelectSession(t testing.TB) (*lakeSession, *selectLake) {
 	l := &selectLake{fakeLake: newFakeLake()}
 	orders := shop().tables["default"]["orders"]
 	l.add("default", "orders", orders)

@@ -122,17 +122,20 @@ func (e *Engine) insertNode(ctx *sql.Context, ins *plan.InsertInto) (sql.Node, e
 	if target == nil {
 		return nil, errs.Unsupportedf("rows cannot be inserted into this kind of table")
 	}
-	if len(ins.OnDupExprs) > 0 {
-		return nil, errs.Unsupportedf("This version of Tributary doesn't yet support 'INSERT … ON DUPLICATE KEY UPDATE'; a plain INSERT into a table with a primary key replaces the row of its key")
-	}
-	if len(ins.Returning) > 0 {
-		return nil, errs.Unsupportedf("This version of Tributary doesn't yet support 'INSERT … RETURNING'")
+	if err := target.checkStatement(ins); err != nil {
+		return nil, err
 	}
 	node := &insertNode{engine: e, table: target, ignore: ins.Ignore, source: ins.Source}
 	// go-mysql-server projects the source to the table's columns; which come from where is decided here.
-	names := ins.ColumnNames
 	if p, ok := ins.Source.(*plan.Project); ok {
 		node.source = p.Child
+	}
+	names := ins.ColumnNames
+	if ld, ok := node.source.(*plan.LoadData); ok {
+		var err error
+		if node.load, names, err = newLoadData(ctx, ld, target); err != nil {
+			return nil, err
+		}
 	}
 	given := map[string]int{}
 	for i, c := range names {
@@ -142,27 +145,53 @@ func (e *Engine) insertNode(ctx *sql.Context, ins *plan.InsertInto) (sql.Node, e
 		given[strings.ToLower(c)] = i
 	}
 	for _, c := range target.columns() {
-		f := target.fields[c]
-		i, ok := given[strings.ToLower(f.Name)]
-		switch {
-		case ok:
-			node.from = append(node.from, i)
-		case f.Default != nil || !f.Type.NotNull:
-			node.from = append(node.from, fromDefault)
-		case ins.Ignore:
-			return nil, errmap.New(1364, "HY000", "Field '%s' doesn't have a default value", f.Name)
-		default:
-			return nil, errmap.New(1364, "HY000", "Field '%s' doesn't have a default value", f.Name)
+		from, ok := given[strings.ToLower(target.fields[c].Name)]
+		if !ok {
+			from = fromDefault
 		}
-	}
-	if ld, ok := node.source.(*plan.LoadData); ok {
-		node.load = ld
+		node.from = append(node.from, from)
 	}
 	return node, nil
 }
 
-// fromDefault is the source of a column that the statement does not name.
-const fromDefault = -1
+// Merge engines of tables with a primary key.
+const (
+	engineDeduplicate = "deduplicate"
+	engineFirstRow    = "first-row"
+)
+
+// mergeEngine is the engine of a table with a primary key; "" for one without.
+func (t *insertTable) mergeEngine() string {
+	if len(t.rel.PrimaryKey()) == 0 {
+		return ""
+	}
+	if d, ok := t.rel.(Described); ok {
+		if e := d.TableOptions()["merge-engine"]; e != "" {
+			return strings.ToLower(e)
+		}
+	}
+	return engineDeduplicate
+}
+
+// checkStatement refuses the forms of INSERT whose meaning the table cannot give.
+func (t *insertTable) checkStatement(ins *plan.InsertInto) error {
+	engine := t.mergeEngine()
+	_, isLoad := ins.Source.(*plan.LoadData)
+	if p, ok := ins.Source.(*plan.Project); ok && !isLoad {
+		_, isLoad = p.Child.(*plan.LoadData)
+	}
+	switch {
+	case len(ins.Returning) > 0:
+		return errs.Unsupportedf("This version of Tributary doesn't yet support 'INSERT … RETURNING'")
+	case len(ins.OnDupExprs) > 0:
+		return errs.Unsupportedf("This version of Tributary doesn't yet support this 'INSERT … ON DUPLICATE KEY UPDATE'; a plain INSERT into a table with a primary key replaces the row of its key")
+	case ins.IsReplace && engine != "" && engine != engineDeduplicate:
+		return errs.Unsupportedf("REPLACE would have to replace rows, and table %s.%s merges them: it has 'merge-engine' = '%s'; use INSERT", t.db, t.name, engine)
+	case ins.Ignore && !isLoad && engine != "" && engine != engineFirstRow:
+		return errs.Unsupportedf("INSERT IGNORE would have to keep the rows that are there, and table %s.%s lets new ones win: it has 'merge-engine' = '%s'; use INSERT, or a table with 'merge-engine' = '%s'", t.db, t.name, engine, engineFirstRow)
+	}
+	return nil
+}
 
 // refuseOwnWrites refuses to read a table that the transaction has written.
 func refuseOwnWrites(ctx *sql.Context, n sql.Node) error {
@@ -176,14 +205,7 @@ func refuseOwnWrites(ctx *sql.Context, n sql.Node) error {
 		if !ok || err != nil {
 			return err == nil
 		}
-		var t *Table
-		switch x := rt.UnderlyingTable().(type) {
-		case *Table:
-			t = x
-		case *insertTable:
-			return true
-		}
-		if t != nil && tx.wrote(t.db, t.name) {
+		if t, ok := rt.UnderlyingTable().(*Table); ok && tx.wrote(t) {
 			err = errs.Unsupportedf("table %s.%s has rows of this transaction that are not committed, and cannot be read before COMMIT; commit first, or read before writing", t.db, t.name)
 		}
 		return err == nil

@@ -22,8 +22,10 @@ type Transaction struct {
 	databases []string
 	// savepoints are in the order in which they were made.
 	savepoints []savepoint
-	// writes are the sinks of its statements that wait for COMMIT.
-	writes []pendingWrite
+	// writes are the rows that wait for COMMIT.
+	writes []*pendingWrite
+	// failed: a statement failed that cannot be undone alone; everything was thrown away.
+	failed bool
 }
 
 // String implements sql.Transaction.
@@ -36,7 +38,7 @@ func (t *Transaction) IsReadOnly() bool { return t.readOnly }
 func (t *Transaction) Used() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.pinned) > 0
+	return len(t.pinned)+len(t.writes) > 0
 }
 
 func (t *Transaction) relation(key string) (relation.Relation, bool) {
@@ -92,10 +94,17 @@ func (s *Session) StartTransaction(_ *sql.Context, c sql.TransactionCharacterist
 
 // CommitTransaction implements sql.TransactionSession.
 func (s *Session) CommitTransaction(ctx *sql.Context, tx sql.Transaction) error {
-	if t, ok := tx.(*Transaction); ok && t != nil {
-		return t.commitWrites(ctx)
+	t, ok := tx.(*Transaction)
+	if !ok || t == nil {
+		return nil
 	}
-	return nil
+	err := t.commitWrites(ctx)
+	if err != nil {
+		// As in MySQL, a transaction that cannot be committed is over.
+		ctx.SetTransaction(nil)
+		ctx.SetIgnoreAutoCommit(false)
+	}
+	return err
 }
 
 // Rollback implements sql.TransactionSession.
@@ -119,8 +128,30 @@ func (s *Session) CommandEnd() {
 		return
 	}
 	if v, err := s.GetSessionVariable(nil, "autocommit"); err == nil && isOn(v) {
+		if t, ok := s.GetTransaction().(*Transaction); ok && t != nil {
+			t.abortWrites()
+		}
 		s.SetTransaction(nil)
 	}
+}
+
+// SetSessionVariable implements sql.Session. As in MySQL, turning autocommit on commits what is open.
+func (s *Session) SetSessionVariable(ctx *sql.Context, name string, value any) error {
+	was, err := s.GetSessionVariable(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := s.BaseSession.SetSessionVariable(ctx, name, value); err != nil || !strings.EqualFold(name, "autocommit") {
+		return err
+	}
+	is, err := s.GetSessionVariable(ctx, name)
+	if err != nil || isOn(was) || !isOn(is) {
+		return err
+	}
+	if t, ok := s.GetTransaction().(*Transaction); ok && t != nil {
+		return s.CommitTransaction(ctx, t)
+	}
+	return nil
 }
 
 // ValidateSession is called before each statement: it applies SET timestamp, which fixes what NOW() says.

@@ -7,13 +7,17 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"github.com/tributarydb/tributary/sqlengine/errmap"
+	"github.com/tributarydb/tributary/storage/errs"
 )
 
-// savepoint is a name for a point of a transaction: how much it had written.
+// savepoint is a name for a point of a transaction: how much it had written of each table.
 type savepoint struct {
 	name   string // in lower case
-	writes int
+	writes map[*pendingWrite]mark
 }
+
+// mark is a point in the rows of a pendingWrite.
+type mark struct{ rows, flushes int }
 
 // CreateSavepoint implements sql.TransactionSession. A savepoint replaces an older one of its name. Outside a transaction it is gone
 // with its statement, as in MySQL.
@@ -22,7 +26,11 @@ func (s *Session) CreateSavepoint(_ *sql.Context, tx sql.Transaction, name strin
 		name = strings.ToLower(name)
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.savepoints = append(slices.DeleteFunc(t.savepoints, func(p savepoint) bool { return p.name == name }), savepoint{name, len(t.writes)})
+		point := savepoint{name: name, writes: map[*pendingWrite]mark{}}
+		for _, p := range t.writes {
+			point.writes[p] = mark{p.staged.rows, p.flushes}
+		}
+		t.savepoints = append(slices.DeleteFunc(t.savepoints, func(p savepoint) bool { return p.name == name }), point)
 	}
 	return nil
 }
@@ -30,18 +38,34 @@ func (s *Session) CreateSavepoint(_ *sql.Context, tx sql.Transaction, name strin
 // RollbackToSavepoint implements sql.TransactionSession: it throws away what was
 // written since, and forgets the savepoints that came later.
 func (s *Session) RollbackToSavepoint(_ *sql.Context, tx sql.Transaction, name string) error {
-	at, err := cutSavepoints(tx, name, 1)
+	point, err := cutSavepoints(tx, name, 1)
 	if err != nil {
 		return err
 	}
-	t := tx.(*Transaction)
+	return tx.(*Transaction).undo(point)
+}
+
+// undo throws away what was written since a savepoint.
+func (t *Transaction) undo(point savepoint) error {
 	t.mu.Lock()
-	undone := slices.Clone(t.writes[at:])
-	t.writes = t.writes[:at]
-	t.mu.Unlock()
-	for _, w := range undone {
-		w.sink.Abort()
+	defer t.mu.Unlock()
+	for _, p := range t.writes {
+		if m, ok := point.writes[p]; ok && m.flushes != p.flushes {
+			return errs.Limitf("more than %d MiB were written to table %s.%s since savepoint %s, and are no longer held in memory: only ROLLBACK undoes them",
+				stagedBytes>>20, p.db, p.table, point.name)
+		}
 	}
+	var kept []*pendingWrite
+	for _, p := range t.writes {
+		m, ok := point.writes[p]
+		if !ok {
+			p.sink.Abort()
+			continue
+		}
+		p.staged.cut(m.rows)
+		kept = append(kept, p)
+	}
+	t.writes = kept
 	return nil
 }
 
@@ -51,17 +75,16 @@ func (s *Session) ReleaseSavepoint(_ *sql.Context, tx sql.Transaction, name stri
 	return err
 }
 
-// cutSavepoints keeps the savepoints before name, and name itself where keep is
-// 1. It returns how much had been written at name.
-func cutSavepoints(tx sql.Transaction, name string, keep int) (writes int, err error) {
+// cutSavepoints keeps the savepoints before name, and name itself where keep is 1. It returns the savepoint.
+func cutSavepoints(tx sql.Transaction, name string, keep int) (savepoint, error) {
 	if t, ok := tx.(*Transaction); ok {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if i := slices.IndexFunc(t.savepoints, func(p savepoint) bool { return p.name == strings.ToLower(name) }); i >= 0 {
-			writes = t.savepoints[i].writes
+			point := t.savepoints[i]
 			t.savepoints = t.savepoints[:i+keep]
-			return writes, nil
+			return point, nil
 		}
 	}
-	return 0, errmap.New(1305, "42000", "SAVEPOINT %s does not exist", name)
+	return savepoint{}, errmap.New(1305, "42000", "SAVEPOINT %s does not exist", name)
 }

@@ -61,6 +61,14 @@ func (p *parser) refuse(s sqlparser.Statement) error {
 	if s == nil {
 		return nil
 	}
+	switch s := s.(type) {
+	case *sqlparser.Insert:
+		carryValues(s)
+	case *sqlparser.Load:
+		if err := prepareLoad(s); err != nil {
+			return err
+		}
+	}
 	balanceUnions(s)
 	rewriteExpressions(s)
 	if set, ok := s.(*sqlparser.Set); ok {
