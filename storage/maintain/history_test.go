@@ -218,4 +218,3 @@ func TestHistoryWithBranches(t *testing.T) {
 		w.check(fmt.Sprintf("seed %d: at the end", seed), nil)
 	}
 }
-

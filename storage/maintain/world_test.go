@@ -136,11 +136,11 @@ func (w *world) commit(branch string) {
 	case 0:
 		r.Overwrite = &commit.Overwrite{Dynamic: true}
 	case 1, 2: // a compaction: all files of the partition into one
-		c := &commit.Compaction{After: []*manifest.DataFile{w.file(p, "data")}}
-		for _, e := range mine {
-			c.Before = append(c.Before, e.File)
-		}
-		if len(c.Before) > 0 {
+		if len(mine) > 0 {
+			c := &commit.Compaction{After: []*manifest.DataFile{w.file(p, "data")}}
+			for _, e := range mine {
+				c.Before = append(c.Before, e.File)
+			}
 			m.Compact = c
 		}
 	case 3: // a file changes its level, without being written anew
