@@ -232,6 +232,12 @@ func FuzzDecodeVector(f *testing.F) {
 			t.Fatalf("%d positions, cardinality %d", n, v.Cardinality())
 		}
 		v.Filter(0, 4096, nil, nil)
-		v.Max()
+		if v.Max() > maxPosition64 {
+			return
+		}
+		again, err := decodeBody(v.appendBody(nil))
+		if err != nil || again.Cardinality() != v.Cardinality() || again.Max() != v.Max() || again.Wide() != v.Wide() {
+			t.Fatalf("written and read again: %v", err)
+		}
 	})
 }
