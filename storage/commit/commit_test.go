@@ -78,7 +78,11 @@ func live(t testing.TB, fio fileio.FileIO) (names []string, latest *snapshot.Sna
 	if latest == nil {
 		return nil, nil
 	}
-	entries, err := c.liveOf(ctx, latest, func([]byte) (bool, error) { return true, nil })
+	infos, err := c.manifestsOf(ctx, latest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := c.t.Store.Live(ctx, infos, c.t.Schema.PartitionTypes(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

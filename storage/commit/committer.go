@@ -43,17 +43,25 @@ type Request struct {
 	Messages   []Message
 	// Overwrite replaces what is there; nil = append.
 	Overwrite *Overwrite
-	// Watermark and Properties are recorded.
+	// Watermark and Properties are recorded. A nil watermark leaves that of the
+	// snapshot before, a smaller one too.
 	Watermark  *int64
 	Properties map[string]string
 	// Operation is what the statement was, "" = nothing is recorded.
 	Operation string
 	// Force makes a snapshot even if nothing changes.
 	Force bool
+	// Read, where not nil, is what the statement has read: the commit fails with
+	// errs.Conflict where a later snapshot changed it.
+	Read *Read
 	// Check, where not nil, is asked before each attempt whether the commit may
 	// follow on latest (nil = no snapshot): an isolation test of a statement that
-	// has read. Its error ends the commit.
+	// has read. Its error ends the commit. Neither it nor Read is asked for the results of
+	// compactions that follow on the statement's own snapshot.
 	Check func(ctx context.Context, latest *snapshot.Snapshot) error
+	// DropVectors removes the deletion vectors of deleted data files. Without it
+	// such a deletion is a conflict: whoever deletes a data file must know its vector.
+	DropVectors bool
 }
 
 // Overwrite says which live files new files replace (section 12.4 of the format).
@@ -70,6 +78,10 @@ type Overwrite struct {
 type Result struct {
 	// Snapshots are the new snapshots, none if there was nothing to commit.
 	Snapshots []*snapshot.Snapshot
+	// Compaction is why the results of compactions were not published although
+	// the rest of the messages was; nil where they were, or there were none. The statement is
+	// complete all the same. Their files have been removed, unless this is errs.Uncertain.
+	Compaction error
 }
 
 // Committer publishes changes of one branch. It is safe for concurrent use;
@@ -85,6 +97,8 @@ func New(t Target) *Committer {
 	}
 	if t.Random == nil {
 		t.Random = randomReader{}
+	} else {
+		t.Random = &oneByOne{r: t.Random}
 	}
 	if t.Sleep == nil {
 		t.Sleep = sleep
@@ -102,6 +116,18 @@ func (randomReader) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// oneByOne makes a reader safe for concurrent use.
+type oneByOne struct {
+	mu sync.Mutex
+	r  io.Reader
+}
+
+func (o *oneByOne) Read(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.r.Read(p)
+}
+
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -110,27 +136,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	case <-t.C:
 		return nil
-	}
-}
-
-// branchKey names a branch in this process.
-type branchKey struct {
-	fio    fileio.FileIO
-	dir    string
-	branch string
-}
-
-// locks has one mutex (a channel of one place, so that waiting ends with the context) for each branch written in this process.
-var locks sync.Map
-
-func (c *Committer) lock(ctx context.Context) (unlock func(), err error) {
-	v, _ := locks.LoadOrStore(branchKey{c.t.FIO, c.t.Dir, c.t.Snapshots.Branch()}, make(chan struct{}, 1))
-	ch := v.(chan struct{})
-	select {
-	case ch <- struct{}{}:
-		return func() { <-ch }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
 	}
 }
 
@@ -147,28 +152,35 @@ func (c *Committer) NewUser() (string, error) {
 }
 
 // Commit publishes the messages: new and deleted files as one snapshot, then the
-// results of compactions as another. Errors: errs.Conflict, nothing was
-// published and the statement may be repeated; errs.Uncertain, it may have been
-// published; others, nothing was. The second snapshot may fail although the first stands: then Result has the first.
+// results of compactions as another with the same user and identifier. Errors: errs.Conflict,
+// nothing was published and the statement may be repeated; errs.Uncertain, it may have been
+// published, and no file of it may be deleted; others, nothing was. Once the first snapshot
+// stands there is no error: see Result.Compaction.
 func (c *Committer) Commit(ctx context.Context, r Request) (Result, error) {
-	var out Result
-	var err error
+	appended, compacted, err := c.split(&r)
+	if err != nil {
+		return Result{}, err
+	}
+	return c.run(ctx, &r, appended, compacted)
+}
+
+// run publishes a change and the compaction that goes with it.
+func (c *Committer) run(ctx context.Context, r *Request, first, compacted *change) (out Result, err error) {
+	if err := c.checkCommittable(first, compacted); err != nil {
+		return out, err
+	}
 	if r.User == "" {
 		if r.User, err = c.NewUser(); err != nil {
 			return out, err
 		}
 	}
-	appended, compacted, err := c.split(&r)
-	if err != nil {
-		return out, err
-	}
-	unlock, err := c.lock(ctx)
+	unlock, err := snapshot.LockBranch(ctx, c.t.FIO, c.t.Dir, c.t.Snapshots.Branch())
 	if err != nil {
 		return out, err
 	}
 	defer unlock()
-	if !appended.empty() || r.Force || r.Overwrite != nil && !(r.Overwrite.Dynamic && r.Overwrite.Match == nil && c.t.Schema.Partitioned()) {
-		s, err := c.publish(ctx, &r, appended)
+	if !first.empty() || r.Force || first.replacesWithout(c.t.Schema) {
+		s, err := c.publish(ctx, r, first)
 		if err != nil {
 			return out, err
 		}
@@ -176,135 +188,46 @@ func (c *Committer) Commit(ctx context.Context, r Request) (Result, error) {
 			out.Snapshots = append(out.Snapshots, s)
 		}
 	}
-	if !compacted.empty() {
-		s, err := c.publish(ctx, &r, compacted)
-		if err != nil {
-			return out, err
-		}
+	if compacted.empty() {
+		return out, nil
+	}
+	second := *r
+	second.Force = false
+	if len(out.Snapshots) > 0 {
+		second.Read, second.Check = nil, nil
+	}
+	s, err := c.publish(ctx, &second, compacted)
+	switch {
+	case err == nil:
 		out.Snapshots = append(out.Snapshots, s)
+	case len(out.Snapshots) == 0:
+		return out, err
+	default:
+		// What is published is published: a compaction can be made again.
+		out.Compaction = err
+		if !errs.Is(err, errs.Uncertain) {
+			c.removeCompacted(context.WithoutCancel(ctx), r.Messages)
+		}
 	}
 	return out, nil
 }
 
-// Truncate removes all rows.
+// Truncate removes all rows. It makes a snapshot even where there are none.
 func (c *Committer) Truncate(ctx context.Context) (Result, error) {
-	return c.Commit(ctx, Request{Identifier: BatchIdentifier, Operation: "TRUNCATE", Overwrite: &Overwrite{}, Force: true})
+	return c.Commit(ctx, Request{Identifier: BatchIdentifier, Operation: OperationTruncate, Overwrite: &Overwrite{}, Force: true})
 }
 
-// DropPartitions removes the partitions that match.
+// DropPartitions removes the partitions that match. Nothing happens where none does.
 func (c *Committer) DropPartitions(ctx context.Context, match func(partition []column.Scalar) bool) (Result, error) {
-	return c.Commit(ctx, Request{Identifier: BatchIdentifier, Operation: "TRUNCATE", Overwrite: &Overwrite{Match: match}})
+	return c.Commit(ctx, Request{Identifier: BatchIdentifier, Operation: OperationTruncate, Overwrite: &Overwrite{Match: match}})
 }
 
 // CompactManifests rewrites the manifests so that no deletion is left in them. Nothing happens where there is nothing to rewrite.
 func (c *Committer) CompactManifests(ctx context.Context) (Result, error) {
-	user, err := c.NewUser()
-	if err != nil {
-		return Result{}, err
-	}
-	unlock, err := c.lock(ctx)
-	if err != nil {
-		return Result{}, err
-	}
-	defer unlock()
-	s, err := c.publish(ctx, &Request{User: user, Identifier: BatchIdentifier}, &change{kind: snapshot.Compact, manifests: true})
-	if err != nil || s == nil {
-		return Result{}, err
-	}
-	return Result{Snapshots: []*snapshot.Snapshot{s}}, nil
+	return c.run(ctx, &Request{Identifier: BatchIdentifier}, &change{kind: snapshot.Compact, manifests: true}, &change{})
 }
 
 // Analyze publishes a statistics file (its name in statistics/).
 func (c *Committer) Analyze(ctx context.Context, statistics string) (Result, error) {
-	user, err := c.NewUser()
-	if err != nil {
-		return Result{}, err
-	}
-	unlock, err := c.lock(ctx)
-	if err != nil {
-		return Result{}, err
-	}
-	defer unlock()
-	s, err := c.publish(ctx, &Request{User: user, Identifier: BatchIdentifier, Force: true}, &change{kind: snapshot.Analyze, statistics: statistics})
-	if err != nil {
-		return Result{}, err
-	}
-	return Result{Snapshots: []*snapshot.Snapshot{s}}, nil
-}
-
-// change is one snapshot to be.
-type change struct {
-	kind string
-	// delta and changelog are the entries of the manifest lists.
-	delta, changelog []manifest.Entry
-	// indexAdd and indexDelete change the index manifest.
-	indexAdd, indexDelete []manifest.IndexEntry
-	overwrite             *Overwrite
-	manifests             bool
-	statistics            string
-}
-
-func (c *change) empty() bool {
-	return len(c.delta)+len(c.changelog)+len(c.indexAdd)+len(c.indexDelete) == 0
-}
-
-// split makes the entries of the two snapshots that messages become.
-func (c *Committer) split(r *Request) (appended, compacted *change, err error) {
-	appended = &change{kind: snapshot.Append, overwrite: r.Overwrite}
-	compacted = &change{kind: snapshot.Compact}
-	for i := range r.Messages {
-		m := &r.Messages[i]
-		entry := func(kind manifest.Kind, f *manifest.DataFile) manifest.Entry {
-			return manifest.Entry{Kind: kind, Partition: m.Partition, Bucket: m.Bucket, TotalBuckets: m.TotalBuckets, File: f}
-		}
-		for _, f := range m.DeletedFiles {
-			appended.delta = append(appended.delta, entry(manifest.Delete, f))
-		}
-		for _, f := range m.NewFiles {
-			appended.delta = append(appended.delta, entry(manifest.Add, f))
-		}
-		for _, f := range m.ChangelogFiles {
-			appended.changelog = append(appended.changelog, entry(manifest.Add, f))
-		}
-		appended.indexAdd = append(appended.indexAdd, m.NewIndexFiles...)
-		appended.indexDelete = append(appended.indexDelete, m.DeletedIndexFiles...)
-		x := m.Compact
-		if x == nil {
-			continue
-		}
-		for _, f := range x.Before {
-			compacted.delta = append(compacted.delta, entry(manifest.Delete, f))
-		}
-		for _, f := range x.After {
-			compacted.delta = append(compacted.delta, entry(manifest.Add, f))
-		}
-		for _, f := range x.Changelog {
-			compacted.changelog = append(compacted.changelog, entry(manifest.Add, f))
-		}
-		compacted.indexAdd = append(compacted.indexAdd, x.NewIndexFiles...)
-		compacted.indexDelete = append(compacted.indexDelete, x.DeletedIndexFiles...)
-	}
-	if r.Overwrite != nil {
-		// Stream readers skip an OVERWRITE; Paimon drops its changelog as well.
-		appended.kind, appended.changelog = snapshot.Overwrite, nil
-		return appended, compacted, nil
-	}
-	for i := range appended.delta {
-		if appended.delta[i].Kind == manifest.Delete {
-			appended.kind = snapshot.Overwrite
-		}
-	}
-	for _, list := range [][]manifest.IndexEntry{appended.indexAdd, appended.indexDelete} {
-		for i := range list {
-			if list[i].Type == manifest.IndexDeletionVectors {
-				appended.kind = snapshot.Overwrite
-			}
-		}
-	}
-	for i := range r.Messages {
-		if r.Messages[i].Partition == nil {
-			return nil, nil, errs.Invalidf("table %s: a commit message has no partition", c.t.Label)
-		}
-	}
-	return appended, compacted, nil
+	return c.run(ctx, &Request{Identifier: BatchIdentifier}, &change{kind: snapshot.Analyze, statistics: statistics}, &change{})
 }

@@ -8,21 +8,25 @@ import (
 )
 
 // Publish writes the snapshot's file if there is none of its id, the one step
-// that makes a commit visible. created is false where somebody else has the id. Where the answer of
-// storage is uncertain, the file is read again and compared by UUID; if that does not settle it
-// the error is errs.Uncertain.
+// that makes a commit visible. created is false where somebody else has the id. The file is read
+// again and compared by UUID, whatever the storage answered: it may have been written although
+// the answer is an error, and on a local file system a Java process that checked the name just
+// before can have replaced it. If that does not settle it the error is errs.Uncertain;
+// any other error means that nothing was published.
 func (m *Manager) Publish(ctx context.Context, s *Snapshot) (created bool, err error) {
-	created, err = m.fio.PutIfAbsent(ctx, m.Path(s.ID), s.JSON())
-	if err == nil && created {
-		return true, nil
+	if s.UUID == "" {
+		return false, errs.Invalidf("snapshot %d of branch '%s' has no UUID, by which its file is recognised", s.ID, m.branch)
 	}
+	created, err = m.fio.PutIfAbsent(ctx, m.Path(s.ID), s.JSON())
 	// What happened must be learnt even if the statement is being cancelled.
 	ctx = context.WithoutCancel(ctx)
 	there, readErr := m.Get(ctx, s.ID)
 	switch {
 	case readErr == nil:
-		return there.UUID != "" && there.UUID == s.UUID, nil
-	case err != nil && errs.Is(readErr, errs.NotFound):
+		return there.UUID == s.UUID, nil
+	case err == nil && created:
+		return true, nil
+	case err != nil && errs.Is(readErr, errs.NotFound) && !errs.Is(err, errs.Uncertain):
 		return false, err
 	case err == nil:
 		err = readErr
