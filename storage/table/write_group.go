@@ -24,6 +24,8 @@ type writeGate struct {
 	queue []*groupMember
 	// led says that some member is, or was told to become, the leader.
 	led bool
+	// lastPostponed is the creation time of the newest postponed file.
+	lastPostponed atomic.Int64
 }
 
 // groupMember is a small statement that waits for its commit.

@@ -137,7 +137,7 @@ func (s *sink) target(user string) write.Target {
 	env := &s.t.env.Writing
 	return write.Target{
 		FIO: s.t.env.FIO, Dir: s.t.dir, Label: s.t.Label(), Schema: s.schema, Clock: env.now, Rand: env, User: user,
-		TempDir: env.TempDir, Parallelism: runtime.GOMAXPROCS(0),
+		TempDir: env.TempDir, LastPostponed: &s.gate.lastPostponed, Parallelism: runtime.GOMAXPROCS(0),
 	}
 }
 

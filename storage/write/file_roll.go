@@ -3,7 +3,6 @@ package write
 import (
 	"context"
 	"math"
-	"path"
 
 	"github.com/tributarydb/tributary/storage/binrow"
 	"github.com/tributarydb/tributary/storage/column"
@@ -283,9 +282,6 @@ func (r *roller) close(ctx context.Context) error {
 		if r.w.rowTracking { // the commit puts the snapshot's id there
 			m.MinSequence, m.MaxSequence = 0, 0
 		}
-	}
-	if err := r.w.indexFile(ctx, r, path.Base(r.path)); err != nil {
-		return err
 	}
 	r.done = append(r.done, m)
 	return nil

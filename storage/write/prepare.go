@@ -272,6 +272,3 @@ func (w *Writer) rollRun(ctx context.Context, roll *roller, run lsm.RunReader, s
 	}
 	return err
 }
-
-// indexFile makes the file index of a finished data file.
-func (w *Writer) indexFile(context.Context, *roller, string) error { return nil }

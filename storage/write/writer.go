@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tributarydb/tributary/storage/binrow"
@@ -34,6 +35,9 @@ type Target struct {
 	User string
 	// TempDir is the local directory of rows that do not fit in memory; "" = the system's.
 	TempDir string
+	// LastPostponed is the creation time of the newest postponed file of this branch, in milliseconds: such files
+	// are replayed in the order of these times, which therefore never repeat. nil = there is no other writer.
+	LastPostponed *atomic.Int64
 	// Parallelism is how many files are written at a time; 0 = 1.
 	Parallelism int
 }
@@ -365,7 +369,17 @@ func (w *Writer) created(path string) {
 // creationMillis is the wall clock's time, as if it were UTC (section 4.2).
 func (w *Writer) creationMillis() int64 {
 	t := w.t.Clock()
-	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC).UnixMilli()
+	now := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC).UnixMilli()
+	if !w.opts.postponed || w.t.LastPostponed == nil {
+		return now
+	}
+	for {
+		last := w.t.LastPostponed.Load()
+		next := max(now, last+1)
+		if w.t.LastPostponed.CompareAndSwap(last, next) {
+			return next
+		}
+	}
 }
 
 // keyAt is the trimmed primary key of row i of the table's columns.
