@@ -2,9 +2,11 @@ package commit
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/tributarydb/tributary/storage/errs"
+	"github.com/tributarydb/tributary/storage/manifest"
 	"github.com/tributarydb/tributary/storage/schema"
 	"github.com/tributarydb/tributary/storage/snapshot"
 )
@@ -50,7 +52,7 @@ func (c *Committer) publish(ctx context.Context, r *Request, ch *change) (_ *sna
 		if err != nil && !errs.Is(err, errs.Uncertain) {
 			return nil, err
 		}
-		if created {
+		if created && !c.leftBehind(context.WithoutCancel(ctx), s) {
 			c.t.Snapshots.WriteLatestHint(ctx, s.ID)
 			return s, nil
 		}
@@ -103,4 +105,68 @@ func (c *Committer) committed(ctx context.Context, r *Request, ch *change, first
 		}
 	}
 	return nil, true, nil
+}
+
+// leftBehind reports whether a snapshot that was just published is not part of the
+// history, and removes it then. An attempt that was held up for so long that its id was given to somebody
+// else, whose snapshot has expired since, finds the id free: nobody would ever see what it published. As expiry
+// takes the oldest snapshots first, the snapshot before must be gone for that as well.
+func (c *Committer) leftBehind(ctx context.Context, s *snapshot.Snapshot) bool {
+	if s.ID == snapshot.FirstID {
+		return false
+	}
+	// Whatever cannot be read here leaves the commit as it is: published.
+	if there, err := c.t.Snapshots.Exists(ctx, s.ID-1); err != nil || there {
+		return false
+	}
+	ids, err := c.t.Snapshots.IDs(ctx)
+	if err != nil || len(ids) == 0 || ids[len(ids)-1] <= s.ID {
+		return false
+	}
+	next, err := c.t.Snapshots.Get(ctx, s.ID+1)
+	switch {
+	case err == nil:
+		if follows, err := c.follows(ctx, s, next); err != nil || follows {
+			return false
+		}
+	case !errs.Is(err, errs.NotFound):
+		return false
+	}
+	// If this one has expired itself meanwhile, it was part of the history.
+	if now, err := c.t.Snapshots.Get(ctx, s.ID); err != nil || now.UUID != s.UUID {
+		return false
+	}
+	_ = c.t.FIO.Delete(ctx, c.t.Snapshots.Path(s.ID)) // if it stays, expiry takes it
+	return true
+}
+
+// follows reports whether the state before next is that of s.
+func (c *Committer) follows(ctx context.Context, s, next *snapshot.Snapshot) (bool, error) {
+	base, err := c.t.Store.ReadList(ctx, next.BaseManifestList)
+	if err != nil {
+		return false, err
+	}
+	delta, err := c.t.Store.ReadList(ctx, s.DeltaManifestList)
+	if err != nil || len(delta) == 0 {
+		return true, err
+	}
+	has := map[string]bool{}
+	for i := range base {
+		has[base[i].Name] = true
+	}
+	if has[delta[0].Name] {
+		return true, nil
+	}
+	// It may have been merged into another manifest: its effect is there then.
+	entries, err := c.t.Store.ReadManifest(ctx, delta[0].Name, delta[0].Size)
+	if err != nil || len(entries) == 0 {
+		return true, err
+	}
+	last := entries[len(entries)-1]
+	live, err := c.t.Store.Live(ctx, base, c.t.Schema.PartitionTypes(), nil)
+	if err != nil {
+		return true, err
+	}
+	found := slices.ContainsFunc(live, func(e *manifest.Entry) bool { return e.File.Name == last.File.Name && e.File.Level == last.File.Level })
+	return found == (last.Kind == manifest.Add), nil
 }

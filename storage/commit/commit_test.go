@@ -242,43 +242,6 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// Index state: HASH entries replace each other by bucket, others stay.
-func TestIndexManifest(t *testing.T) {
-	ctx := context.Background()
-	fio := fileio.NewMemory()
-	setUp(t, fio, keyTable)
-	c := open(t, fio, 1)
-	hash := func(p, bucket int, name string) manifest.IndexEntry {
-		return manifest.IndexEntry{Partition: part(p), Bucket: bucket, Type: manifest.IndexHash, Name: name}
-	}
-	global := manifest.IndexEntry{Partition: part(1), Type: "btree", Name: "g", Global: &manifest.GlobalIndex{FieldID: 1, Meta: []byte{1}}}
-	m := message(1, 0, -1, dataFile("a", 1, 0, 1, 1))
-	m.NewIndexFiles = []manifest.IndexEntry{hash(1, 0, "h1"), hash(1, 1, "h2"), global}
-	if _, err := c.Commit(ctx, batch(m)); err != nil {
-		t.Fatal(err)
-	}
-	m = message(1, 0, -1, dataFile("b", 1, 0, 1, 1))
-	m.NewIndexFiles = []manifest.IndexEntry{hash(1, 0, "h3")}
-	res, err := c.Commit(ctx, batch(m))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if res, err = c.Commit(ctx, batch(message(1, 0, -1, dataFile("c", 1, 0, 1, 1)))); err != nil {
-		t.Fatal(err)
-	}
-	state, err := c.t.Store.ReadIndexManifest(ctx, res.Snapshots[0].IndexManifest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, e := range state {
-		names = append(names, e.Name)
-	}
-	if !slices.Equal(names, []string{"h3", "h2", "g"}) || !reflect.DeepEqual(state[2], global) {
-		t.Fatalf("index state %v", names)
-	}
-}
-
 var errDisk = errors.New("no space left on device")
 
 // Whatever file operation fails, before or after it took effect, the table has
