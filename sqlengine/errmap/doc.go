@@ -15,5 +15,7 @@
 //	Invalid      1210 HY000
 //	ReadOnly     1290 HY000, which drivers take as "wrong server"
 //	Limit        1041 HY000
+//	Exists       1050 42S01 (table), 1007 HY000 (database), 1060 42S21 (column)
+//	Uncertain    1180 HY000, "error during COMMIT": nobody knows whether the rows are there
 //	Unknown      1105 HY000
 package errmap

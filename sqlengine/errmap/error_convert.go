@@ -152,6 +152,16 @@ func classified(c errs.Class, err error) (uint16, string, string) {
 		return 1290, "HY000", msg
 	case errs.Limit:
 		return 1041, "HY000", msg
+	case errs.Exists:
+		switch firstNoun(msg) {
+		case "database":
+			return 1007, "HY000", msg
+		case "column", "field":
+			return 1060, "42S21", msg
+		}
+		return 1050, "42S01", msg
+	case errs.Uncertain:
+		return 1180, "HY000", msg
 	}
 	return 1105, "HY000", msg
 }

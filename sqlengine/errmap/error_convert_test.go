@@ -56,6 +56,10 @@ func TestConvert(t *testing.T) {
 		{errs.Invalidf("option x"), 1210, "HY000", "option x"},
 		{errs.ReadOnlyf("no writes"), 1290, "HY000", "no writes"},
 		{errs.Limitf("memory"), 1041, "HY000", "memory"},
+		{errs.Existsf("Database shop already exists."), 1007, "HY000", "Database shop already exists."},
+		{errs.Existsf("Table shop.t already exists."), 1050, "42S01", "Table shop.t already exists."},
+		{errs.Existsf("Column a already exists in the table."), 1060, "42S21", "Column a already exists in the table."},
+		{errs.Uncertainf("table t: the answer of the last step was lost"), 1180, "HY000", "table t: the answer of the last step was lost"},
 
 		{sql.ErrTableNotFound.New("t"), 1146, "42S02", "Table 'shop.t' doesn't exist"},
 		{sql.ErrTableNotFound.New("a.t, maybe you mean u?"), 1146, "42S02", "Table 'a.t' doesn't exist (maybe you mean u?)"},

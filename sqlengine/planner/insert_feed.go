@@ -42,8 +42,7 @@ type rowFeed struct {
 
 func newRowFeed(ctx *sql.Context, n *insertNode, sink *statementSink) (*rowFeed, error) {
 	f := &rowFeed{ctx: ctx, n: n, sink: sink, fields: sink.fields(), m: &misfits{ctx: ctx, strict: strictMode(ctx) && !n.ignore, row: 1}}
-	values := carriedRows(n.source)
-	f.lenientNulls = !f.m.strict && (n.ignore || values == nil || len(values.rows) > 1)
+	f.lenientNulls = !f.m.strict && (n.ignore || !n.single())
 	at := map[string]int{}
 	for i, c := range n.table.columns() {
 		at[n.table.fields[c].Name] = n.from[i]
@@ -116,7 +115,7 @@ func (w *cellWriter) defaultOf(f *schema.Field) error {
 // feed reads the source to its end.
 func (f *rowFeed) feed(row sql.Row) error {
 	if values := carriedRows(f.n.source); values != nil {
-		return f.feedValues(values, row)
+		return f.feedValues(values)
 	}
 	if f.n.load != nil {
 		return f.feedFile()
@@ -133,7 +132,9 @@ func (f *rowFeed) feed(row sql.Row) error {
 }
 
 // feedValues reads the rows of VALUES.
-func (f *rowFeed) feedValues(values *valueRows, row sql.Row) error {
+func (f *rowFeed) feedValues(values *valueRows) error {
+	// Subqueries are analysed as if they stood above a row of VALUES.
+	row := make(sql.Row, len(values.rows[0]))
 	types := make([]sql.Type, len(values.children))
 	for i, c := range values.children {
 		types[i] = c.Type()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 	gms "github.com/dolthub/go-mysql-server/sql/types"
 
 	"github.com/tributarydb/tributary/storage/relation"
@@ -80,15 +81,23 @@ func (n *insertNode) RowIter(ctx *sql.Context, row sql.Row) (sql.RowIter, error)
 		return nil, err
 	}
 	ok := gms.OkResult{RowsAffected: uint64(rows)}
-	values := carriedRows(n.source)
 	switch {
 	case n.load != nil:
 		ok.Info = loadInfo{rows, warnings}
-	case values == nil || len(values.rows) > 1:
+	case !n.single():
 		ok.Info = insertInfo{rows, warnings}
 	}
 	ctx.SetLastQueryInfoInt(sql.RowCount, rows)
 	return sql.RowsToRowIter(sql.Row{ok}), nil
+}
+
+// single reports whether the source is one row of VALUES.
+func (n *insertNode) single() bool {
+	if rows := carriedRows(n.source); rows != nil {
+		return len(rows.rows) == 1
+	}
+	v, ok := n.source.(*plan.Values)
+	return ok && len(v.ExpressionTuples) == 1
 }
 
 // run writes the rows and commits them, or leaves them to the transaction.

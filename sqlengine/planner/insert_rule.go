@@ -122,6 +122,9 @@ func (e *Engine) insertNode(ctx *sql.Context, ins *plan.InsertInto) (sql.Node, e
 	if target == nil {
 		return nil, errs.Unsupportedf("rows cannot be inserted into this kind of table")
 	}
+	if err := e.ordinaryDatabase(ctx, target.db); err != nil {
+		return nil, err
+	}
 	if err := target.checkStatement(ins); err != nil {
 		return nil, err
 	}
@@ -137,6 +140,9 @@ func (e *Engine) insertNode(ctx *sql.Context, ins *plan.InsertInto) (sql.Node, e
 			return nil, err
 		}
 	}
+	// Rows that are not carried are empty ones: VALUES ().
+	_, empty := node.source.(*plan.Values)
+	empty = empty && carriedRows(node.source) == nil
 	given := map[string]int{}
 	for i, c := range names {
 		if _, twice := given[strings.ToLower(c)]; twice {
@@ -146,7 +152,7 @@ func (e *Engine) insertNode(ctx *sql.Context, ins *plan.InsertInto) (sql.Node, e
 	}
 	for _, c := range target.columns() {
 		from, ok := given[strings.ToLower(target.fields[c].Name)]
-		if !ok {
+		if !ok || empty {
 			from = fromDefault
 		}
 		node.from = append(node.from, from)
