@@ -32,7 +32,7 @@ func (w *cellWriter) jsonText(s string) error {
 	x, err := decodeOrdered(dec, 0)
 	if err == nil {
 		if _, end := dec.Token(); !errors.Is(end, io.EOF) {
-			err = errors.New("The document root must not be followed by other values")
+			err = errors.New("the document root must not be followed by other values")
 		}
 	}
 	if errors.Is(err, errJSONDepth) {
@@ -96,7 +96,7 @@ func decodeOrdered(dec *json.Decoder, depth int) (any, error) {
 		}
 		key, ok := k.(string)
 		if !ok {
-			return nil, errors.New("Missing a name for object member.")
+			return nil, errors.New("missing a name for object member")
 		}
 		x, err := decodeOrdered(dec, depth+1)
 		if err != nil {

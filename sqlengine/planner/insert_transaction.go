@@ -65,7 +65,8 @@ func openStatement(ctx *sql.Context, w WritableCatalog, db, table string, opts r
 
 // pending finds or opens the sink of a table.
 func (t *Transaction) pending(ctx context.Context, w WritableCatalog, db, table string, opts relation.SinkOptions) (*pendingWrite, error) {
-	for _, p := range t.writesOf(db, table) {
+	if old := t.writesOf(db, table); len(old) > 0 {
+		p := old[0]
 		if !sameOptions(p.opts, opts) || opts.Overwrite {
 			return nil, errs.Unsupportedf("table %s.%s has rows of this transaction that are not committed, and a transaction writes a table in one way only: "+
 				"INSERT OVERWRITE, a PARTITION clause or OPTIONS after another INSERT need a COMMIT before", db, table)

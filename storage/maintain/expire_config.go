@@ -2,7 +2,6 @@ package maintain
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/tributarydb/tributary/storage/errs"
@@ -34,9 +33,6 @@ type expireConfig struct {
 	// consumersHold says that consumers stop the expiry.
 	consumersHold bool
 }
-
-// unlimited is how many snapshots are kept, or deleted in a run, where no option says so.
-const unlimited = math.MaxInt32
 
 // changelogLimits are the options of long-lived changelogs; those that are not set equal those of snapshots.
 type changelogLimits struct {

@@ -3,7 +3,6 @@ package maintain
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math/rand"
 	"path"
 	"slices"
@@ -227,15 +226,6 @@ func (w *world) states() []readable {
 	return out
 }
 
-// refs are the references of all branches, for comparing outcomes.
-func (w *world) refs() []string {
-	var out []string
-	for _, s := range w.states() {
-		out = append(out, s.branch+"/"+s.name+"="+stateKey(s.snap))
-	}
-	return out
-}
-
 // check demands that every state that skip does not except is there with all of its
 // files, and has what it had when it was committed. It returns the paths of all files that are needed.
 func (w *world) check(what string, skip func(readable) bool) map[string]bool {
@@ -344,33 +334,4 @@ func missingFrom(a, b map[string]bool) []string {
 	}
 	sort.Strings(out)
 	return out
-}
-
-// copyOf is a world with the same files, in a file system of its own.
-func (w *world) copyOf() *world {
-	c := *w
-	c.fio = fileio.NewMemory()
-	c.rnd = rand.New(rand.NewSource(1))
-	c.want = maps.Clone(w.want)
-	var walk func(dir string)
-	walk = func(dir string) {
-		infos, err := w.fio.List(context.Background(), dir)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		for _, i := range infos {
-			p := dir + "/" + i.Name
-			if i.IsDir {
-				walk(p)
-				continue
-			}
-			b, err := w.fio.ReadFile(context.Background(), p)
-			if err != nil {
-				w.t.Fatal(err)
-			}
-			c.write(p, string(b))
-		}
-	}
-	walk(tableDir)
-	return &c
 }
