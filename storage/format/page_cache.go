@@ -1,6 +1,7 @@
 package format
 
 import (
+	"hash/maphash"
 	"sync/atomic"
 
 	"github.com/tributarydb/tributary/storage/cache"
@@ -18,17 +19,25 @@ type PageKey struct {
 // its next use; so most of what is kept stays.
 const admitEvery = 16
 
-// PageCache keeps decompressed pages for later readers. A nil cache keeps
+// seenPages is how many pages are remembered as offered once. A power of two.
+const seenPages = 1 << 14
+
+// PageCache keeps decompressed pages for later readers, from the second time on that
+// a page is offered: whoever reads a table once does not fill the cache. A nil cache keeps
 // nothing. It is safe for concurrent use.
 type PageCache struct {
 	lru  *cache.LRU[PageKey, []byte]
 	max  int64
 	full atomic.Uint64
+	seed maphash.Seed
+	// seen has hashes of pages offered once, each in the place that its low bits name: a newer
+	// page takes the place of an older one, which is then offered in vain once more.
+	seen [seenPages]atomic.Uint64
 }
 
 // NewPageCache returns a cache of at most maxBytes.
 func NewPageCache(maxBytes int64) *PageCache {
-	return &PageCache{lru: cache.New[PageKey, []byte](maxBytes), max: maxBytes}
+	return &PageCache{lru: cache.New[PageKey, []byte](maxBytes), max: maxBytes, seed: maphash.MakeSeed()}
 }
 
 // Get returns a kept page, which must not be changed.
@@ -39,9 +48,13 @@ func (c *PageCache) Get(k PageKey) ([]byte, bool) {
 	return c.lru.Get(k)
 }
 
-// Put keeps a copy of the page with at least padding bytes of spare capacity.
+// Put offers a page. What is kept is a copy with at least padding bytes of spare capacity.
 func (c *PageCache) Put(k PageKey, page []byte, padding int) {
 	if c == nil {
+		return
+	}
+	hash := maphash.Comparable(c.seed, k)
+	if c.seen[hash%seenPages].Swap(hash) != hash {
 		return
 	}
 	size := int64(len(page) + padding)

@@ -11,6 +11,10 @@ func TestPageCacheKeepsCopies(t *testing.T) {
 	page := []byte("a page")
 	k := PageKey{"t/bucket-0/data-1.parquet", 4}
 	c.Put(k, page, 64)
+	if _, ok := c.Get(k); ok {
+		t.Fatal("a page offered once was kept")
+	}
+	c.Put(k, page, 64)
 	page[0] = 'X'
 	got, ok := c.Get(k)
 	if !ok || !bytes.Equal(got, []byte("a page")) || cap(got)-len(got) < 64 {
