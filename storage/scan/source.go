@@ -70,6 +70,9 @@ func (f *File) SourceOr(s *Source) *Source {
 	return f.source
 }
 
+// PartitionRow is the partition's BinaryRow, as manifest entries have it.
+func (f *File) PartitionRow() []byte { return f.framed }
+
 // Deletes is the number of retract rows, -1 unknown.
 func (f *File) Deletes() int64 {
 	if f.Meta.DeleteRows == nil {

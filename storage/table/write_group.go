@@ -18,10 +18,10 @@ const maxGroupRows = 64 * GroupRows
 // statements never share sequence numbers. Small statements that wait form a
 // group: the first of them, the leader, writes and commits the rows of all as one snapshot.
 type writeGate struct {
-	// place holds a value while somebody is inside.
-	place chan struct{}
-	mu    sync.Mutex
-	queue []*groupMember
+	// place holds a value while somebody is inside, compacting while somebody rewrites files.
+	place, compacting chan struct{}
+	mu                sync.Mutex
+	queue             []*groupMember
 	// led says that some member is, or was told to become, the leader.
 	led bool
 	// lastPostponed is the creation time of the newest postponed file.
@@ -40,16 +40,28 @@ type groupMember struct {
 	err  error
 }
 
-func newWriteGate() *writeGate { return &writeGate{place: make(chan struct{}, 1)} }
+func newWriteGate() *writeGate {
+	return &writeGate{place: make(chan struct{}, 1), compacting: make(chan struct{}, 1)}
+}
 
 // lock waits for the place inside.
 func (g *writeGate) lock(ctx context.Context) (unlock func(), err error) {
+	return enter(ctx, g.place)
+}
+
+// lockCompaction waits until no other compaction of the branch runs in this process: both
+// would rewrite the same files, and one in vain.
+func (g *writeGate) lockCompaction(ctx context.Context) (unlock func(), err error) {
+	return enter(ctx, g.compacting)
+}
+
+func enter(ctx context.Context, place chan struct{}) (leave func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	select {
-	case g.place <- struct{}{}:
-		return func() { <-g.place }, nil
+	case place <- struct{}{}:
+		return func() { <-place }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

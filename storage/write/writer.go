@@ -47,6 +47,8 @@ type Options struct {
 	// Overwrite says that the partitions of the rows are replaced: numbers
 	// start anew, and nothing that is there counts.
 	Overwrite bool
+	// Rewrite says that the rows are the table's already: only LevelFiles are written.
+	Rewrite bool
 }
 
 // Writer turns rows into data files. It is for one goroutine; Prepare uses several.
@@ -115,7 +117,7 @@ func New(t Target, o Options) (*Writer, error) {
 	if err := CheckWritable(t.Label, s); err != nil {
 		return nil, err
 	}
-	if !o.Overwrite {
+	if !o.Overwrite && !o.Rewrite {
 		if err := CheckInsert(t.Label, s); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,163 @@
+package procedures
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tributarydb/tributary/storage/cast"
+	"github.com/tributarydb/tributary/storage/column"
+	"github.com/tributarydb/tributary/storage/errs"
+	"github.com/tributarydb/tributary/storage/schema"
+	"github.com/tributarydb/tributary/storage/table"
+)
+
+func init() {
+	define("compact", "table, partitions?, order_strategy?, order_by?, options?, where?, partition_idle_time?, compact_strategy?, buckets?", compactTable)
+}
+
+// compactTable rewrites the files of a table or branch (CompactProcedure).
+func compactTable(ctx context.Context, c *call) (*result, error) {
+	o := table.CompactOptions{Full: true, Progress: c.opts.Progress}
+	var err error
+	switch s := c.text("compact_strategy"); {
+	case s == "", strings.EqualFold(s, "full"):
+	case strings.EqualFold(s, "minor"):
+		o.Full = false
+	default:
+		return nil, errs.Invalidf("procedure %s: the compact strategy only supports 'full' or 'minor', but '%s' is configured", c.procedure, s)
+	}
+	if s := c.text("order_strategy"); s != "" && !strings.EqualFold(s, "none") || c.text("order_by") != "" {
+		return nil, errs.Unsupportedf("procedure %s: sorting rows (order_strategy, order_by) is not possible here yet; leave the arguments out, or compact with Flink or Spark", c.procedure)
+	}
+	if c.text("where") != "" {
+		return nil, errs.Unsupportedf("procedure %s: the argument 'where' is not possible here yet; name the partitions with 'partitions'", c.procedure)
+	}
+	if o.Options, err = c.options("options"); err != nil {
+		return nil, err
+	}
+	t, err := c.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if text := c.text("partitions"); text != "" {
+		specs, err := partitionSpecs(c.procedure, text)
+		if err != nil {
+			return nil, err
+		}
+		if o.Partitions, err = partitionMatcher(c.procedure, t, specs); err != nil {
+			return nil, err
+		}
+	}
+	if text := c.text("buckets"); text != "" {
+		if o.Buckets, err = bucketMatcher(c.procedure, text); err != nil {
+			return nil, err
+		}
+	}
+	idle, err := c.duration("partition_idle_time")
+	if err != nil {
+		return nil, err
+	}
+	if idle != nil {
+		if o.Partitions, err = idlePartitions(ctx, t, o.Partitions, time.Now().Add(-*idle)); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := t.Compact(ctx, o); err != nil {
+		return nil, err
+	}
+	return success(), nil
+}
+
+// partitionMatcher matches partitions that have the values of one of the specs.
+func partitionMatcher(procedure string, t *table.Table, specs []map[string]*string) (func([]column.Scalar) bool, error) {
+	s := t.StoredSchema()
+	fields := s.PartitionFields()
+	if len(fields) == 0 {
+		return nil, errs.Invalidf("Table %s is not partitioned.", t.Label())
+	}
+	text := &schema.Type{Root: schema.Varchar, Length: schema.MaxLength}
+	var want []map[int]column.Scalar
+	for _, spec := range specs {
+		values := map[int]column.Scalar{}
+		for name, v := range spec {
+			i := schema.IndexOf(fields, name)
+			if i < 0 {
+				return nil, errs.Invalidf("procedure %s: '%s' is no partition column of table %s; these are: %s", procedure, name, t.Label(), strings.Join(s.PartitionKeys, ", "))
+			}
+			if v == nil || *v == schema.OptPartitionDefault.Value(s.Options) {
+				values[i] = column.NullScalar(schema.KindOf(fields[i].Type))
+				continue
+			}
+			x, err := cast.Scalar(text, fields[i].Type, column.BytesScalar([]byte(*v)))
+			if err != nil {
+				return nil, errs.Invalidf("procedure %s: '%s' is no value of partition column '%s' of type %s: %w", procedure, *v, name, fields[i].Type, err)
+			}
+			values[i] = x
+		}
+		want = append(want, values)
+	}
+	return func(partition []column.Scalar) bool {
+		for _, values := range want {
+			all := true
+			for i, v := range values {
+				all = all && v.Null == partition[i].Null && (v.Null || v.Compare(partition[i]) == 0)
+			}
+			if all {
+				return true
+			}
+		}
+		return false
+	}, nil
+}
+
+// bucketMatcher reads a list of buckets such as '0,2-4'.
+func bucketMatcher(procedure, text string) (func([]column.Scalar, int) bool, error) {
+	type span struct{ from, to int }
+	var spans []span
+	for _, item := range list(text) {
+		lo, hi, isRange := strings.Cut(item, "-")
+		if !isRange {
+			hi = lo
+		}
+		from, err1 := strconv.Atoi(strings.TrimSpace(lo))
+		to, err2 := strconv.Atoi(strings.TrimSpace(hi))
+		if err1 != nil || err2 != nil || to < from {
+			return nil, errs.Invalidf("procedure %s: '%s' is no bucket and no range of buckets; buckets are given as '0,2-4'", procedure, item)
+		}
+		spans = append(spans, span{from, to})
+	}
+	return func(_ []column.Scalar, b int) bool {
+		for _, s := range spans {
+			if s.from <= b && b <= s.to {
+				return true
+			}
+		}
+		return false
+	}, nil
+}
+
+// idlePartitions restricts a selection to partitions without a new file since a time.
+func idlePartitions(ctx context.Context, t *table.Table, also func([]column.Scalar) bool, since time.Time) (func([]column.Scalar) bool, error) {
+	if !t.StoredSchema().Partitioned() {
+		return nil, errs.Invalidf("Table %s is not partitioned.", t.Label())
+	}
+	files, _, err := t.NewestFiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	newest := map[string]int64{}
+	for _, f := range files {
+		if c := f.Meta.CreationMillis; c != nil {
+			spec := t.PartitionSpec(f.Partition)
+			newest[spec] = max(newest[spec], *c)
+		}
+	}
+	// Creation times are the wall clock's, as if it were UTC (section 4.2 of the format).
+	_, offset := since.Zone()
+	limit := since.Add(time.Duration(offset) * time.Second).UnixMilli()
+	return func(values []column.Scalar) bool {
+		return newest[t.PartitionSpec(values)] < limit && (also == nil || also(values))
+	}, nil
+}

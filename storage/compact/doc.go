@@ -1,0 +1,17 @@
+// Package compact rewrites the files of a branch: the sorted runs of a
+// primary-key table's buckets into fewer ones on higher levels, small files of append tables into bigger ones.
+//
+// Role: which files to rewrite (section 8.4 of the format, Paimon's
+// UniversalCompaction and MergeTreeCompactTask), rewriting them, and the commit of the
+// result as a COMPACT snapshot. It may import commit, index, lsm, manifest, read, scan, schema, snapshot,
+// write and what is below them. It must never know SQL, never change what a query answers, and
+// never delete a file that was published.
+//
+// # How it goes
+//
+// A compaction reads the newest snapshot, picks a unit for each bucket (pick: metadata only),
+// rewrites it (rewrite: new files, nothing published), and commits all units as
+// one snapshot. The commit fails where another writer has rewritten one of the files meanwhile: the
+// new files are removed, and the compaction starts again on the newest snapshot. Rows that
+// other writers add meanwhile are never touched: they are other files.
+package compact
