@@ -73,7 +73,8 @@ func runOnce(ctx context.Context, t *Target, r *Request) (out Result, err error)
 	if err != nil || snap == nil {
 		return out, err
 	}
-	if err := checkIndexes(ctx, t.Source, snap); err != nil {
+	indexes, err := readIndexes(ctx, t.Source, snap)
+	if err != nil {
 		return out, err
 	}
 	w, err := write.New(t.Writing, write.Options{Rewrite: true})
@@ -86,7 +87,7 @@ func runOnce(ctx context.Context, t *Target, r *Request) (out Result, err error)
 			w.Abort(ctx)
 		}
 	}()
-	messages, err := compactKeyed(ctx, t, r, w, snap)
+	messages, err := compactKeyed(ctx, t, r, w, snap, indexes)
 	if err != nil || len(messages) == 0 {
 		return out, err
 	}
@@ -102,7 +103,7 @@ func runOnce(ctx context.Context, t *Target, r *Request) (out Result, err error)
 }
 
 // compactKeyed rewrites the buckets of a primary-key table.
-func compactKeyed(ctx context.Context, t *Target, r *Request, w *write.Writer, snap *snapshot.Snapshot) ([]commit.Message, error) {
+func compactKeyed(ctx context.Context, t *Target, r *Request, w *write.Writer, snap *snapshot.Snapshot, indexes []manifest.IndexEntry) ([]commit.Message, error) {
 	src := t.Source
 	now := time.Now
 	if t.Writing.Clock != nil {
@@ -120,7 +121,11 @@ func compactKeyed(ctx context.Context, t *Target, r *Request, w *write.Writer, s
 	rctx, cancel := context.WithCancel(ctx) // closes the files
 	defer cancel()
 	handles := t.Readers.NewHandles(rctx)
-	for _, b := range buckets(files) {
+	all := buckets(files)
+	if err := setVectors(all, indexes, src.Schema.PartitionTypes()); err != nil {
+		return nil, err
+	}
+	for _, b := range all {
 		if b.id < 0 || r.Buckets != nil && !r.Buckets(b.partition, b.id) {
 			continue
 		}
@@ -176,17 +181,17 @@ func compactKeyed(ctx context.Context, t *Target, r *Request, w *write.Writer, s
 	return out, nil
 }
 
-// checkIndexes refuses tables with indexes that a compaction would have to keep up to date.
-func checkIndexes(ctx context.Context, src *scan.Source, snap *snapshot.Snapshot) error {
+// readIndexes reads the index entries of a snapshot. Indexes that a compaction would have to keep up to date are errs.Unsupported.
+func readIndexes(ctx context.Context, src *scan.Source, snap *snapshot.Snapshot) ([]manifest.IndexEntry, error) {
 	entries, err := src.Store.ReadIndexManifest(ctx, snap.IndexManifest)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range entries {
 		e := &entries[i]
 		if e.Type != manifest.IndexHash && e.Type != manifest.IndexDeletionVectors || e.Global != nil {
-			return errs.Unsupportedf("table %s has an index of kind '%s' (file %s), which is not kept up to date here; drop the index, or compact the table with Paimon", src.Label, e.Type, e.Name)
+			return nil, errs.Unsupportedf("table %s has an index of kind '%s' (file %s), which is not kept up to date here; drop the index, or compact the table with Paimon", src.Label, e.Type, e.Name)
 		}
 	}
-	return nil
+	return entries, nil
 }

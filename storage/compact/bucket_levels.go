@@ -7,7 +7,9 @@ import (
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/lsm"
+	"github.com/tributarydb/tributary/storage/manifest"
 	"github.com/tributarydb/tributary/storage/scan"
+	"github.com/tributarydb/tributary/storage/schema"
 )
 
 // bucket is a bucket of a partition with its live files.
@@ -19,6 +21,8 @@ type bucket struct {
 	// total is recorded as _TOTAL_BUCKETS.
 	total int
 	files []*scan.File
+	// vectors are the index entries of the bucket's deletion vectors.
+	vectors []manifest.IndexEntry
 }
 
 // run is a sorted run: a file of level 0, or all files of a higher level in key order.
@@ -54,6 +58,34 @@ func buckets(files []*scan.File) []*bucket {
 		b.files = append(b.files, f)
 	}
 	return out
+}
+
+// setVectors gives the buckets their deletion vectors' entries.
+func setVectors(all []*bucket, entries []manifest.IndexEntry, types []*schema.Type) error {
+	parts := manifest.NewPartitions(types)
+	type id struct {
+		partition string
+		bucket    int
+	}
+	at := map[id][]manifest.IndexEntry{}
+	for _, e := range entries {
+		if e.Type != manifest.IndexDeletionVectors {
+			continue
+		}
+		p, err := parts.Canonical(e.Partition)
+		if err != nil {
+			return err
+		}
+		at[id{p, e.Bucket}] = append(at[id{p, e.Bucket}], e)
+	}
+	for _, b := range all {
+		p, err := parts.Canonical(b.framed)
+		if err != nil {
+			return err
+		}
+		b.vectors = at[id{p, b.id}]
+	}
+	return nil
 }
 
 // runs lists the sorted runs, the newest first (Levels.levelSortedRuns): the files of level 0

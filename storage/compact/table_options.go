@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"strings"
 	"time"
 
 	"github.com/tributarydb/tributary/storage/scan"
@@ -17,6 +18,11 @@ type tableOptions struct {
 	pick     picker
 	producer string
 	vectors  bool
+	// wide says that new vectors have 64-bit positions.
+	wide bool
+	// deduplicate leaves updates out of changelogs that change nothing but deduplicateIgnore.
+	deduplicate       bool
+	deduplicateIgnore []string
 	// lookup says that compactions look the older row of a key up (CoreOptions.needLookup).
 	lookup bool
 	// keepDeletes keeps retracts on every level: a chain table's partitions continue others.
@@ -39,6 +45,17 @@ func readOptions(s *schema.TableSchema, now time.Time) (*tableOptions, error) {
 	}
 	o.lookup = o.producer == "lookup" || o.vectors || schema.OptForceLookup.Value(m) || o.engine == "first-row"
 	var err error
+	if o.wide, err = schema.OptDVBitmap64.Get(m); err != nil {
+		return nil, err
+	}
+	if o.deduplicate, err = schema.OptRowDeduplicate.Get(m); err != nil {
+		return nil, err
+	}
+	for _, n := range strings.Split(schema.OptRowDeduplicateIgnore.Value(m), ",") {
+		if n = strings.TrimSpace(n); n != "" {
+			o.deduplicateIgnore = append(o.deduplicateIgnore, n)
+		}
+	}
 	if o.rewriteAll, err = schema.OptCompactionRewriteAll.Get(m); err != nil {
 		return nil, err
 	}

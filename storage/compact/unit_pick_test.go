@@ -10,8 +10,8 @@ import (
 	"github.com/tributarydb/tributary/storage/scan"
 )
 
-// runsOf reads runs, the newest first: `0:10 0:20 5:100+100` are two files of level 0 and two of level 5, with their sizes.
-func runsOf(t *testing.T, text string) []run {
+// parseRuns reads runs, the newest first: `0:10 0:20 5:100+100` are two files of level 0 and two of level 5, with their sizes.
+func parseRuns(t *testing.T, text string) []run {
 	t.Helper()
 	var out []run
 	for _, item := range strings.Fields(text) {
@@ -81,12 +81,12 @@ func TestPick(t *testing.T) {
 		{increments, "0:40 5:5000", "none", ""},
 		{often, "0:10 5:5000", "0:10 5:5000 -> 5", "no full compaction yet: files without a time"},
 	} {
-		runs := runsOf(t, c.runs)
+		runs := parseRuns(t, c.runs)
 		if got := c.p.pick(runs, 5).String(); got != c.want {
 			t.Errorf("%s: %s, want %s (%s)", c.runs, got, c.want, c.why)
 		}
 	}
-	recent := runsOf(t, "0:10 5:5000")
+	recent := parseRuns(t, "0:10 5:5000")
 	at := int64(time.Minute / time.Millisecond)
 	recent[1].files[0].Meta.CreationMillis = &at
 	if u := often.pick(recent, 5); u != nil {
@@ -99,7 +99,7 @@ func TestPickFull(t *testing.T) {
 	for _, c := range []struct{ runs, want string }{
 		{"", "none"}, {"0:1", "0:1 -> 5"}, {"0:1 5:9", "0:1 5:9 -> 5"}, {"4:9", "4:9 -> 5"}, {"5:9+9", "none"}, {"5:9+7+9", "5:7 -> 5 each"},
 	} {
-		if got := pickFull(runsOf(t, c.runs), 5, again).String(); got != c.want {
+		if got := pickFull(parseRuns(t, c.runs), 5, again).String(); got != c.want {
 			t.Errorf("%s: %s, want %s", c.runs, got, c.want)
 		}
 	}

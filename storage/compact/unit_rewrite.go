@@ -13,6 +13,7 @@ import (
 	"github.com/tributarydb/tributary/storage/read"
 	"github.com/tributarydb/tributary/storage/relation"
 	"github.com/tributarydb/tributary/storage/scan"
+	"github.com/tributarydb/tributary/storage/schema"
 	"github.com/tributarydb/tributary/storage/write"
 )
 
@@ -36,9 +37,17 @@ type task struct {
 	b       *bucket
 	u       *unit
 	top     int
+	// rest are the runs above the unit.
+	rest []run
 	// dropDeletes leaves retracts out of the result: nothing older is below it.
 	dropDeletes bool
-	out         commit.Compaction
+	// keys are the columns of the trimmed primary key, keyFields their fields.
+	keys      []int
+	keyFields []schema.Field
+	// tracedFields are the columns of rows before: those of the table, row kind, sequence number, position and file.
+	tracedFields []schema.Field
+	marks        map[*scan.File][]int64
+	out          commit.Compaction
 }
 
 // newTask prepares the rewriting of a unit of the bucket's runs.
@@ -47,12 +56,29 @@ func newTask(src *scan.Source, o *tableOptions, w *write.Writer, h *read.Handles
 	for _, r := range runs {
 		highest = max(highest, r.level)
 	}
-	return &task{src: src, opts: o, w: w, handles: h, b: b, u: u, top: topLevel(o.top, runs),
+	t := &task{src: src, opts: o, w: w, handles: h, b: b, u: u, top: topLevel(o.top, runs),
 		dropDeletes: !o.keepDeletes && u.level != 0 && (u.level >= highest || o.vectors)}
+	if !u.each {
+		t.rest = runs[len(u.runs):]
+	}
+	t.keyFields = src.Schema.TrimmedKeyFields()
+	for _, f := range t.keyFields {
+		t.keys = append(t.keys, src.Schema.Index(f.Name))
+	}
+	t.tracedFields = append(slices.Clone(src.Schema.Fields), schema.KindField(), schema.SequenceField(), schema.RowIDField(),
+		schema.Field{Name: "_FILE", Type: &schema.Type{Root: schema.Int}})
+	return t
 }
 
 // run writes the new files. What it has written is the Writer's to remove.
 func (t *task) run(ctx context.Context) error {
+	if err := t.rewriteUnit(ctx); err != nil {
+		return err
+	}
+	return t.finishVectors(ctx)
+}
+
+func (t *task) rewriteUnit(ctx context.Context) error {
 	if t.u.each {
 		for _, f := range t.u.files() {
 			if err := t.rewrite(ctx, []section{{{f}}}); err != nil {
@@ -117,18 +143,22 @@ func (t *task) upgrade(ctx context.Context, f *scan.File) error {
 	if t.opts.rewriteAll || f.Vector != nil || f.Format != t.w.LevelFormat(t.u.level) {
 		return t.rewrite(ctx, alone)
 	}
-	if t.u.level == t.top {
-		// Deletes do not belong there. The recorded number is not to be trusted (section 22.4).
-		deletes := f.Deletes() != 0
-		if !deletes {
+	// Deletes do not belong to the top level, nor where vectors say what is deleted. Their recorded number is not to
+	// be trusted (section 22.4).
+	deletes := false
+	if t.u.level == t.top || t.opts.vectors && f.Meta.Level == 0 {
+		if deletes = f.Deletes() != 0; !deletes {
 			var err error
 			if deletes, err = t.hasRetracts(ctx, f); err != nil {
 				return err
 			}
 		}
-		if deletes {
-			return t.rewrite(ctx, alone)
-		}
+	}
+	switch {
+	case deletes && t.u.level == t.top:
+		return t.rewrite(ctx, alone)
+	case t.traced([]*scan.File{f}):
+		return t.upgradeTraced(ctx, f, deletes)
 	}
 	return t.move(f)
 }
@@ -169,6 +199,13 @@ func (t *task) hasRetracts(ctx context.Context, f *scan.File) (bool, error) {
 
 // rewrite merges sections into new files of the unit's level.
 func (t *task) rewrite(ctx context.Context, sections []section) error {
+	var all []*scan.File
+	for _, s := range sections {
+		all = append(all, s.files()...)
+	}
+	if t.traced(all) {
+		return t.trace(ctx, sections, true)
+	}
 	files, err := t.w.NewLevelFiles(t.place())
 	if err != nil {
 		return err

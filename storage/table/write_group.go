@@ -55,6 +55,9 @@ func (g *writeGate) lockCompaction(ctx context.Context) (unlock func(), err erro
 	return enter(ctx, g.compacting)
 }
 
+// busyCompacting reports whether a compaction of the branch runs in this process.
+func (g *writeGate) busyCompacting() bool { return len(g.compacting) > 0 }
+
 func enter(ctx context.Context, place chan struct{}) (leave func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -117,9 +120,13 @@ func (g *writeGate) lead(m *groupMember) {
 		group = g.take(m)
 	}
 	g.mu.Unlock()
+	after := compactsWith(m.s.schema)
 	if err == nil {
 		commitGroup(group)
 		unlock()
+		if after == compactsWaiting {
+			compactGroup(group)
+		}
 	}
 	g.mu.Lock()
 	g.led = len(g.queue) > 0
@@ -131,6 +138,24 @@ func (g *writeGate) lead(m *groupMember) {
 		if x != m {
 			x.wake <- false
 		}
+	}
+	if m.err == nil && after == compactsAfter {
+		compactQuietly(m.ctx, m.s)
+	}
+}
+
+// compactGroup compacts what the members have written, for as long as one of them waits.
+func compactGroup(group []*groupMember) {
+	ctx, cancel := groupContext(group)
+	defer cancel()
+	var sinks []*sink
+	for _, x := range group {
+		if len(x.s.touched) > 0 {
+			sinks = append(sinks, x.s)
+		}
+	}
+	if len(sinks) > 0 {
+		compactTouched(ctx, sinks)
 	}
 }
 

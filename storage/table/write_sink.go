@@ -35,6 +35,8 @@ type sink struct {
 	held *write.RowStore
 	w    *write.Writer
 	user string
+	// touched are the buckets that were written and are to be compacted.
+	touched []touchedBucket
 	// failed is set once a batch was refused: what is there is no statement any more.
 	failed   error
 	finished bool
@@ -158,8 +160,18 @@ func (s *sink) commitAlone(ctx context.Context, w *write.Writer) (int64, error) 
 		w.Abort(ctx)
 		return 0, err
 	}
-	defer unlock()
-	return s.publish(ctx, w)
+	id, err := s.publish(ctx, w)
+	unlock()
+	if err != nil {
+		return id, err
+	}
+	switch compactsWith(s.schema) {
+	case compactsWaiting:
+		compactTouched(ctx, []*sink{s})
+	case compactsAfter:
+		compactQuietly(ctx, s)
+	}
+	return id, nil
 }
 
 // publish prepares and commits a writer's files. The gate is locked. After a
@@ -184,6 +196,9 @@ func (s *sink) publish(ctx context.Context, w *write.Writer) (id int64, err erro
 		req.Check = sameSnapshot(s.t.Label(), st.Snapshot)
 	}
 	res, err := s.committer().Commit(ctx, req)
+	if err == nil {
+		s.touch(messages)
+	}
 	if n := len(res.Snapshots); n > 0 {
 		return res.Snapshots[n-1].ID, err
 	}

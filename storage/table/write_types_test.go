@@ -89,7 +89,7 @@ func TestRollAndNames(t *testing.T) {
 	for i := range 10_000 {
 		rows = append(rows, fmt.Sprintf("%d|%d", i%9000, i))
 	}
-	l.create("byrows", "k INT NOT NULL; v INT", "k", "", "bucket", "1", "target-file-row-num", "1000")
+	l.create("byrows", "k INT NOT NULL; v INT", "k", "", "bucket", "1", "target-file-row-num", "1000", "write-only", "true")
 	l.insert("byrows", rows...)
 	files := liveFiles(t, l.open("byrows"))
 	if len(files) != 9 {
@@ -111,7 +111,7 @@ func TestRollAndNames(t *testing.T) {
 			t.Errorf("%s", f.Path)
 		}
 	}
-	l.create("over", "k INT NOT NULL; v INT", "k", "", "bucket", "1", "target-file-row-num", "1000")
+	l.create("over", "k INT NOT NULL; v INT", "k", "", "bucket", "1", "target-file-row-num", "1000", "write-only", "true")
 	l.overwrite("over", relation.SinkOptions{}, rows...)
 	for _, f := range liveFiles(t, l.open("over")) {
 		if f.Meta.Level != 5 {

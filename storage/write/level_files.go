@@ -5,6 +5,7 @@ import (
 
 	"github.com/tributarydb/tributary/storage/binrow"
 	"github.com/tributarydb/tributary/storage/column"
+	"github.com/tributarydb/tributary/storage/index"
 	"github.com/tributarydb/tributary/storage/manifest"
 )
 
@@ -88,3 +89,22 @@ func (f *LevelFiles) Abort() { f.roll.abort() }
 
 // LevelFormat is the format of data files of a level.
 func (w *Writer) LevelFormat(level int) string { return w.opts.look(level).format }
+
+// NewVectorFile begins a deletion vector index file of a place, and returns the entry that
+// will name it; the caller fills in what the file's Close tells.
+func (w *Writer) NewVectorFile(ctx context.Context, p Place) (*index.VectorWriter, *manifest.IndexEntry, error) {
+	dir, err := w.layout.partitionDir(p.Partition)
+	if err != nil {
+		return nil, nil, err
+	}
+	uuid, err := NewUUID(w.t.Rand)
+	if err != nil {
+		return nil, nil, err
+	}
+	e := &manifest.IndexEntry{Kind: manifest.Add, Partition: binrow.EncodeRow(w.router.types, p.Partition), Bucket: p.Bucket,
+		Type: manifest.IndexDeletionVectors, Name: "index-" + uuid + "-0"}
+	path := index.Path(w.t.Dir, dir+bucketDir(p.Bucket), e, w.opts.indexInDataDir)
+	w.created(path)
+	out, err := index.CreateVectors(ctx, w.t.FIO, path)
+	return out, e, err
+}

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/tributarydb/tributary/storage/errs"
-	"github.com/tributarydb/tributary/storage/scan"
 	"github.com/tributarydb/tributary/storage/schema"
 )
 
@@ -62,17 +61,4 @@ func CheckWritable(label string, s *schema.TableSchema) error {
 func externalOff(o map[string]string) bool {
 	s := o["data-file.external-paths.strategy"]
 	return s == "" || strings.EqualFold(s, "none")
-}
-
-// CheckInsert refuses plain INSERTs whose rows nobody would see before a compaction.
-func CheckInsert(label string, s *schema.TableSchema) error {
-	if !scan.SkipsLevel0(s) || schema.OptWriteOnly.Value(s.Options) {
-		return nil
-	}
-	option, more := "deletion-vectors.enabled", ", or 'deletion-vectors.merge-on-read' = 'true', with which reads merge them"
-	if schema.OptMergeEngine.Value(s.Options) == "first-row" {
-		option, more = "merge-engine", ""
-	}
-	return errs.Unsupportedf("table %s has option '%s' = '%s': new rows stay invisible until a compaction, which does not run with INSERT yet; "+
-		"set 'write-only' = 'true' and compact the table with another writer%s, or use INSERT OVERWRITE", label, option, s.Options[option], more)
 }

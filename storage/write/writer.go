@@ -117,11 +117,6 @@ func New(t Target, o Options) (*Writer, error) {
 	if err := CheckWritable(t.Label, s); err != nil {
 		return nil, err
 	}
-	if !o.Overwrite && !o.Rewrite {
-		if err := CheckInsert(t.Label, s); err != nil {
-			return nil, err
-		}
-	}
 	opts, err := readOptions(s, scan.TopLevel(s))
 	if err != nil {
 		return nil, errs.New(errs.ClassOf(err), "table %s: %w", t.Label, err)
