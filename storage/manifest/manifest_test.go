@@ -330,6 +330,23 @@ func TestStats(t *testing.T) {
 	}
 }
 
+// Bounds of CHAR in ORC files are padded; what is read is not.
+func TestOrcCharBounds(t *testing.T) {
+	char := &schema.Type{Root: schema.Char, Length: 4}
+	for _, c := range []struct{ file, min, want string }{
+		{"data-1-0.orc", "b   ", "b"},
+		{"data-1-0.orc", "b\x01  ", "b"},
+		{"data-1-0.orc", "    ", ""},
+		{"data-1-0.orc", "bcde", "bcde"},
+		{"data-1-0.parquet", "b   ", "b   "},
+	} {
+		got := orcBounds(c.file, char, predicate.Stats{HasBounds: true, Min: column.BytesScalar([]byte(c.min)), Max: column.BytesScalar([]byte("zz  "))})
+		if string(got.Min.B) != c.want || string(got.Max.B) != "zz  " || !got.HasBounds {
+			t.Errorf("%s %q: %q to %q", c.file, c.min, got.Min.B, got.Max.B)
+		}
+	}
+}
+
 func TestCastStats(t *testing.T) {
 	i32 := func(x int64) column.Scalar { return column.IntScalar(column.KindInt32, x) }
 	i64 := func(x int64) column.Scalar { return column.IntScalar(column.KindInt64, x) }

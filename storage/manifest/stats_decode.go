@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"math"
 	"slices"
 
@@ -54,9 +55,7 @@ func (m *StatsMapper) Column(f *DataFile, col int) (s predicate.Stats, ok bool) 
 	if !ok {
 		return s, false
 	}
-	if s.HasBounds && unsafeOrcBounds(f.Name, ft, s) {
-		s.HasBounds = false
-	}
+	s = orcBounds(f.Name, ft, s)
 	s = castStats(s, ft, m.table[col])
 	return s, s.HasBounds || s.Nulls >= 0
 }
@@ -143,13 +142,25 @@ func bound(framed []byte, pos, count int, t *schema.Type) (column.Scalar, bool) 
 	return v, err == nil
 }
 
-// unsafeOrcBounds reports whether the bounds are those of ORC timestamps that
-// come back as other values than were written.
-func unsafeOrcBounds(file string, t *schema.Type, s predicate.Stats) bool {
-	if t.Root != schema.Timestamp && t.Root != schema.TimestampLTZ || format.NameOf(file) != "orc" {
-		return false
+// orcBounds makes bounds of ORC files fit what is read of them. Timestamps may come back as
+// other values than were written: they have none then. CHAR is bounded padded with spaces, and
+// read without; a value may end where the least has spaces or characters that sort before them.
+func orcBounds(file string, t *schema.Type, s predicate.Stats) predicate.Stats {
+	if !s.HasBounds || format.NameOf(file) != "orc" {
+		return s
 	}
-	return s.Min.I < gregorianStart || s.Min.I < 0 && s.Max.I >= -second && s.Max.I < second
+	switch t.Root {
+	case schema.Timestamp, schema.TimestampLTZ:
+		if s.Min.I < gregorianStart || s.Min.I < 0 && s.Max.I >= -second && s.Max.I < second {
+			s.HasBounds = false
+		}
+	case schema.Char:
+		if i := bytes.IndexFunc(s.Min.B, func(r rune) bool { return r < ' ' }); i >= 0 {
+			s.Min.B = s.Min.B[:i]
+		}
+		s.Min.B = bytes.TrimRight(s.Min.B, " ")
+	}
+	return s
 }
 
 // castStats converts statistics of the file's type to the table's type. Bounds
@@ -200,10 +211,7 @@ func keepsOrder(from, to *schema.Type) bool {
 // whose types are given, over the rows of a file.
 func (f *DataFile) KeyColumn(types []*schema.Type, pos int) (predicate.Stats, bool) {
 	s, ok := columnStats(f.KeyStats, pos, len(types), types[pos], f.RowCount)
-	if ok && s.HasBounds && unsafeOrcBounds(f.Name, types[pos], s) {
-		s.HasBounds = false
-	}
-	return s, ok
+	return orcBounds(f.Name, types[pos], s), ok
 }
 
 // PartitionColumn returns what is known of partition column pos, over the

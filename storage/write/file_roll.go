@@ -99,7 +99,7 @@ func (r *roller) open(ctx context.Context) error {
 	r.w.created(r.path)
 	var err error
 	r.cur, err = format.Create(ctx, r.w.t.FIO, r.path, r.spec.look.format, format.WriteOptions{
-		Fields: r.spec.fields, Compression: r.spec.look.codec, ZstdLevel: r.w.opts.zstdLevel, BlockSize: r.w.blockSize(), Options: r.w.schema.Options,
+		Fields: r.spec.fields, Compression: r.spec.look.codec, ZstdLevel: r.w.opts.zstdLevel, BlockSize: r.w.blockSize(r.spec.look.format), Options: r.w.schema.Options,
 	})
 	if err != nil {
 		r.cur = nil
@@ -127,9 +127,13 @@ func (r *roller) open(ctx context.Context) error {
 // many as there are open files are in memory at a time.
 const sharedBlockSize = 32 << 20
 
-// blockSize is the size of a row group or stripe, 0 = the format's default.
-func (w *Writer) blockSize() int64 {
-	_, set := w.schema.Options[w.opts.look(0).format+".block.size"]
+// blockSize is the size of a row group or stripe of a format, 0 = the format's default.
+func (w *Writer) blockSize(format string) int64 {
+	key := format + ".block.size"
+	if format == "orc" {
+		key = "orc.stripe.size"
+	}
+	_, set := w.schema.Options[key]
 	if w.opts.blockSize == 0 && !set && (w.schema.Partitioned() || w.opts.buckets > 1) {
 		return sharedBlockSize
 	}

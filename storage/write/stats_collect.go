@@ -15,6 +15,9 @@ type columnStats struct {
 	mode statsMode
 	// bounds says that least and greatest values are kept, counted that nulls are.
 	bounds, counted bool
+	// longest bounds the bytes of a text that is kept, 0 = any; trim cuts spaces off its end.
+	longest int
+	trim    bool
 
 	nulls    int64
 	has, nan bool
@@ -22,8 +25,14 @@ type columnStats struct {
 	greatest column.Scalar
 }
 
+// longestOrcText is the length of the longest text that the statistics of ORC files hold whole;
+// Paimon takes the table's from there and has no bound where it is longer.
+const longestOrcText = 1024
+
 // newColumnStats decides what a format's statistics hold of a column (section
-// 7.6): nested columns have no bounds, and in Parquet nothing at all; neither have times that Parquet stores as INT96.
+// 7.6): nested columns have no bounds, and in Parquet nothing at all; neither have times that Parquet
+// stores as INT96, and binaries in ORC. ORC gives CHAR back without the spaces at its end: bounds are of
+// that (Paimon's are padded, and leave out files that have the value asked for).
 func newColumnStats(t *schema.Type, mode statsMode, format string) *columnStats {
 	c := &columnStats{typ: t, mode: mode, counted: mode.kind != statsNone, bounds: mode.kind >= statsTruncate}
 	switch {
@@ -32,6 +41,13 @@ func newColumnStats(t *schema.Type, mode statsMode, format string) *columnStats 
 		c.counted = c.counted && format != "parquet"
 	case (t.Root == schema.Timestamp || t.Root == schema.TimestampLTZ) && t.Precision > 6 && format == "parquet":
 		c.bounds = false
+	case format == "orc":
+		switch t.Root {
+		case schema.Binary, schema.Varbinary:
+			c.bounds = false
+		case schema.Char, schema.Varchar:
+			c.longest, c.trim = longestOrcText, t.Root == schema.Char
+		}
 	}
 	return c
 }
@@ -188,6 +204,9 @@ func (c *columnStats) addBytes(v *column.Vector, sel []uint16) {
 	ok := false
 	eachValue(v, sel, func(i int) {
 		b := v.Bytes(i)
+		if c.trim {
+			b = bytes.TrimRight(b, " ")
+		}
 		switch {
 		case !ok:
 			lo, hi, ok = b, b, true
@@ -240,6 +259,17 @@ func (c *columnStats) result() (lo, hi column.Scalar, nulls int64) {
 				return lo, hi, c.nulls
 			}
 			least, greatest = column.BytesScalar(a), column.BytesScalar(b)
+		}
+		// In truncate(n), no greatest value means no bounds at all (TruncateSimpleColStatsCollector.convert).
+		switch long := func(b []byte) bool { return c.longest > 0 && len(b) > c.longest }; {
+		case long(c.greatest.B) && c.mode.kind == statsTruncate:
+			return lo, hi, c.nulls
+		case long(c.greatest.B) && long(c.least.B):
+			return lo, hi, c.nulls
+		case long(c.greatest.B):
+			return least, hi, c.nulls
+		case long(c.least.B):
+			return lo, greatest, c.nulls
 		}
 	}
 	return least, greatest, c.nulls

@@ -162,3 +162,35 @@ func TestStatsBounds(t *testing.T) {
 		}
 	}
 }
+
+// TestOrcStatsBounds checks what the statistics of ORC files do not hold: binaries, texts of more
+// than 1024 bytes, the spaces at the end of CHAR.
+func TestOrcStatsBounds(t *testing.T) {
+	long := strings.Repeat("m", longestOrcText+1)
+	for _, c := range []struct {
+		typ      *schema.Type
+		mode     statsMode
+		vals     []string
+		min, max string // "" = none
+	}{
+		{&schema.Type{Root: schema.Varbinary, Length: schema.MaxLength}, statsMode{statsFull, 0}, []string{"a", "b"}, "", ""},
+		{&schema.Type{Root: schema.Varchar, Length: schema.MaxLength}, statsMode{statsFull, 0}, []string{"a", "z"}, "a", "z"},
+		{&schema.Type{Root: schema.Varchar, Length: schema.MaxLength}, statsMode{statsFull, 0}, []string{"a", long}, "a", ""},
+		{&schema.Type{Root: schema.Varchar, Length: schema.MaxLength}, statsMode{statsFull, 0}, []string{"z", long}, "", "z"},
+		{&schema.Type{Root: schema.Varchar, Length: schema.MaxLength}, statsMode{statsFull, 0}, []string{long}, "", ""},
+		{&schema.Type{Root: schema.Varchar, Length: schema.MaxLength}, statsMode{statsTruncate, 2}, []string{"a", long}, "", ""},
+		{&schema.Type{Root: schema.Varchar, Length: schema.MaxLength}, statsMode{statsTruncate, 2}, []string{"z", long}, "", "z"},
+		{&schema.Type{Root: schema.Char, Length: 4}, statsMode{statsTruncate, 16}, []string{"b  ", "b\x01", "c "}, "b", "c"},
+	} {
+		b := schema.NewBuilder(c.typ)
+		for _, x := range c.vals {
+			b.AppendString(x)
+		}
+		s := newColumnStats(c.typ, c.mode, "orc")
+		s.add(b.Finish(), nil)
+		lo, hi, nulls := s.result()
+		if nulls != 0 || lo.Null != (c.min == "") || hi.Null != (c.max == "") || string(lo.B) != c.min || string(hi.B) != c.max {
+			t.Errorf("%s %v %.8q: %.8q (null %v), %.8q (null %v), want %.8q, %.8q", c.typ, c.mode, c.vals, lo.B, lo.Null, hi.B, hi.Null, c.min, c.max)
+		}
+	}
+}
