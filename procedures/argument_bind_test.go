@@ -96,7 +96,7 @@ func TestVariadicAndSpecs(t *testing.T) {
 func TestTableNames(t *testing.T) {
 	c := &call{arguments: &arguments{procedure: "p"}, opts: Options{Database: "cur"}}
 	for text, want := range map[string]tableName{
-		"d.t": {"d", "t", ""}, "t": {"cur", "t", ""}, "d.t$branch_b": {"d", "t", "b"}, "`d`.`t`": {"d", "t", ""}, "d.t$branch_main": {"d", "t", ""},
+		"d.t": {"d", "t", "", false}, "t": {"cur", "t", "", false}, "d.t$branch_b": {"d", "t", "b", true}, "`d`.`t`": {"d", "t", "", false}, "d.t$branch_main": {"d", "t", "", true},
 	} {
 		if got, err := c.tableName(text); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", text, got, err)

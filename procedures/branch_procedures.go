@@ -8,10 +8,10 @@ import (
 )
 
 func init() {
-	define("create_branch", "table, branch|branch_name, tag|tag_name?, ignoreIfExists|ignore_if_exists?", createBranch)
-	define("delete_branch", "table, branch|branch_name", deleteBranch)
-	define("rename_branch", "table, from_branch|fromBranch, to_branch|toBranch", renameBranch)
-	define("fast_forward", "table, branch|branch_name", fastForward)
+	defineWhole("create_branch", "table, branch|branch_name, tag|tag_name?, ignoreIfExists|ignore_if_exists?", createBranch)
+	defineWhole("delete_branch", "table, branch|branch_name", deleteBranch)
+	defineWhole("rename_branch", "table, from_branch|fromBranch, to_branch|toBranch", renameBranch)
+	defineWhole("fast_forward", "table, branch|branch_name", fastForward)
 }
 
 // createBranch has the forms (t, b), (t, b, tag), (t, b, bool) and (t, b, tag, bool).

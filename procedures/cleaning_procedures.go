@@ -10,10 +10,10 @@ import (
 )
 
 func init() {
-	define("merge_branch", "table, source_branch|sourceBranch|branch, target_branch|targetBranch?", mergeBranch)
+	defineWhole("merge_branch", "table, source_branch|sourceBranch|branch, target_branch|targetBranch?", mergeBranch)
 	define("rollback_to_as_latest", "table, tag?, snapshot_id|snapshot BIGINT?", rollbackAsLatest)
 	define("expire_changelogs", "table, retain_max BIGINT?, retain_min BIGINT?, older_than?, max_deletes BIGINT?, delete_all BOOLEAN?", expireChangelogs)
-	define("remove_orphan_files", "table, older_than?, dry_run BOOLEAN?, parallelism BIGINT?, mode?", removeOrphanFiles)
+	defineWhole("remove_orphan_files", "table, older_than?, dry_run BOOLEAN?, parallelism BIGINT?, mode?", removeOrphanFiles)
 	define("remove_unexisting_files", "table, dry_run BOOLEAN?, parallelism BIGINT?", removeUnexistingFiles)
 }
 

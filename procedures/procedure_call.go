@@ -14,6 +14,7 @@ import (
 	"github.com/tributarydb/tributary/storage/maintain"
 	"github.com/tributarydb/tributary/storage/relation"
 	"github.com/tributarydb/tributary/storage/schema"
+	"github.com/tributarydb/tributary/storage/snapshot"
 	"github.com/tributarydb/tributary/storage/table"
 )
 
@@ -38,6 +39,8 @@ type Env struct {
 type Options struct {
 	// Database is where a table argument without a database lies; "" = it must have one.
 	Database string
+	// Branch is the session's branch, "" = main: a table argument without a branch means it, in procedures that work on one branch.
+	Branch string
 	// Zone is the session's time zone; nil = UTC.
 	Zone *time.Location
 	// Progress takes a text that says how far a long procedure is; nil = nobody listens.
@@ -55,7 +58,9 @@ type call struct {
 type procedure struct {
 	params   []parameter
 	variadic bool
-	run      func(ctx context.Context, c *call) (*result, error)
+	// whole says that the procedure names its branches itself, or works on all: the session's branch means nothing to it.
+	whole bool
+	run   func(ctx context.Context, c *call) (*result, error)
 }
 
 // procedures are all procedures by name.
@@ -63,6 +68,11 @@ var procedures = map[string]procedure{}
 
 func define(name, list string, run func(ctx context.Context, c *call) (*result, error)) {
 	procedures[name] = procedure{params: params(list), run: run}
+}
+
+// defineWhole defines a procedure that the session's branch means nothing to.
+func defineWhole(name, list string, run func(ctx context.Context, c *call) (*result, error)) {
+	procedures[name] = procedure{params: params(list), whole: true, run: run}
 }
 
 // Names lists the procedures, ascending.
@@ -81,6 +91,9 @@ func Call(ctx context.Context, env *Env, name string, args []Arg, opts Options) 
 	if err != nil {
 		return nil, err
 	}
+	if p.whole {
+		opts.Branch = ""
+	}
 	r, err := p.run(ctx, &call{a, env, opts})
 	if err != nil {
 		return nil, err
@@ -91,6 +104,8 @@ func Call(ctx context.Context, env *Env, name string, args []Arg, opts Options) 
 // tableName is a table argument taken apart: 'db.T', 'T', 'db.T$branch_b'.
 type tableName struct {
 	db, table, branch string
+	// said: the argument names a branch, be it main.
+	said bool
 }
 
 // full is the name with its branch.
@@ -112,7 +127,7 @@ func (c *call) tableName(text string) (tableName, error) {
 		return n, errs.Invalidf("procedure %s: the table '%s' has no database; give it as 'database.table'", c.procedure, text)
 	}
 	if base, branch, ok := strings.Cut(n.table, branchMark); ok {
-		n.table, n.branch = base, branch
+		n.table, n.branch, n.said = base, branch, true
 		if strings.EqualFold(branch, "main") {
 			n.branch = ""
 		}
@@ -123,9 +138,31 @@ func (c *call) tableName(text string) (tableName, error) {
 	return n, nil
 }
 
+// target is the table that the argument `table` names, on the session's branch where it names none.
+func (c *call) target(ctx context.Context) (tableName, error) {
+	n, err := c.tableName(c.text("table"))
+	if err != nil || n.said || c.opts.Branch == "" {
+		return n, err
+	}
+	t, err := c.env.Tables.Catalog.Load(ctx, n.db, n.table, "")
+	if err != nil {
+		return n, err
+	}
+	there, err := snapshot.BranchExists(ctx, c.env.Tables.FIO, t.Dir, c.opts.Branch)
+	if err != nil {
+		return n, err
+	}
+	if !there {
+		return n, errs.NotFoundf("Table '%s.%s%s%s' doesn't exist: the session works on branch '%s' (@@paimon_branch), which table '%s' has not; '%s.%s%smain' is the main branch, and SET paimon_branch = DEFAULT ends this",
+			n.db, n.table, branchMark, c.opts.Branch, c.opts.Branch, n.table, n.db, n.table, branchMark)
+	}
+	n.branch = c.opts.Branch
+	return n, nil
+}
+
 // named loads the table that the argument `table` names.
 func (c *call) named(ctx context.Context) (tableName, *catalog.Table, error) {
-	n, err := c.tableName(c.text("table"))
+	n, err := c.target(ctx)
 	if err != nil {
 		return n, nil, err
 	}
@@ -151,7 +188,7 @@ func (c *call) maintainer(n tableName, t *catalog.Table, options map[string]stri
 
 // open opens the table that the argument `table` names.
 func (c *call) open(ctx context.Context) (*table.Table, error) {
-	n, err := c.tableName(c.text("table"))
+	n, err := c.target(ctx)
 	if err != nil {
 		return nil, err
 	}

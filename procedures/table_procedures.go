@@ -16,7 +16,7 @@ func init() {
 	define("alter_column_default_value", "table, column, default_value", alterDefault)
 	define("compact_manifest", "table, options?, dry_run BOOLEAN?, manifest_sort_enabled BOOLEAN?, manifest_sort_partition_field?, manifest_sort_max_rewrite_size?", compactManifest)
 	procedures["drop_partition"] = procedure{params: params("table, partition|partitions"), variadic: true, run: dropPartition}
-	define("repair", "table|database_or_table?", func(context.Context, *call) (*result, error) { return success(), nil })
+	defineWhole("repair", "table|database_or_table?", func(context.Context, *call) (*result, error) { return success(), nil })
 }
 
 // snapshots are the states of a loaded table's branch.
@@ -96,7 +96,7 @@ func clearConsumers(ctx context.Context, c *call) (*result, error) {
 }
 
 func alterDefault(ctx context.Context, c *call) (*result, error) {
-	n, err := c.tableName(c.text("table"))
+	n, err := c.target(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func compactManifest(ctx context.Context, c *call) (*result, error) {
 }
 
 func dropPartition(ctx context.Context, c *call) (*result, error) {
-	n, err := c.tableName(c.text("table"))
+	n, err := c.target(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -20,5 +20,5 @@ func (w *warehouse) Call(ctx context.Context, name string, args []planner.Proced
 		bound[i] = procedures.Arg{Name: a.Name, Value: a.Value}
 	}
 	env := &procedures.Env{Tables: w.env, Lake: w, Schemas: w.schemas, Log: w.env.Log}
-	return procedures.Call(ctx, env, name, bound, procedures.Options{Database: o.Database, Zone: o.TimeZone, Progress: o.Progress})
+	return procedures.Call(ctx, env, name, bound, procedures.Options{Database: o.Database, Branch: o.Branch, Zone: o.TimeZone, Progress: o.Progress})
 }

@@ -18,6 +18,7 @@ import (
 	_ "github.com/tributarydb/tributary/storage/format/parquet" // reads parquet data files
 	"github.com/tributarydb/tributary/storage/relation"
 	"github.com/tributarydb/tributary/storage/schema"
+	"github.com/tributarydb/tributary/storage/snapshot"
 	"github.com/tributarydb/tributary/storage/table"
 )
 
@@ -37,6 +38,8 @@ func openWarehouse(ctx context.Context, folder string, log *slog.Logger) (planne
 	w := &warehouse{cat: cat, env: table.NewEnv(fio, cat, log), schemas: schemas}
 	return w, func() error { return nil }, nil
 }
+
+var _ planner.BranchCatalog = (*warehouse)(nil)
 
 // warehouse joins storage's catalog and tables to the planner.
 type warehouse struct {
@@ -60,6 +63,15 @@ func (w *warehouse) Databases(ctx context.Context) ([]string, error) {
 	dbs = append(dbs, catalog.DefaultDatabase)
 	sort.Strings(dbs)
 	return dbs, nil
+}
+
+// HasBranch looks for a branch of a table.
+func (w *warehouse) HasBranch(ctx context.Context, db, name, branch string) (bool, error) {
+	t, err := w.cat.Load(ctx, db, name, "")
+	if err != nil {
+		return false, err
+	}
+	return snapshot.BranchExists(ctx, w.env.FIO, t.Dir, branch)
 }
 
 // TableNames lists the tables of a database that can be loaded; the others become warnings.

@@ -164,6 +164,15 @@ func (s *maintainedSink) Commit(ctx context.Context) (relation.Committed, error)
 	return done, err
 }
 
+// Based implements relation.BasedSink.
+func (s *maintainedSink) Based(ctx context.Context, rel relation.Relation) error {
+	b, ok := s.Sink.(relation.BasedSink)
+	if !ok {
+		return errs.Unsupportedf("rows of this table cannot be written by what is there")
+	}
+	return b.Based(ctx, rel)
+}
+
 // maintenance returns the work after a commit to a table's branch: expiry and automatic tags.
 func (w *warehouse) maintenance(t *table.Table) func(ctx context.Context) {
 	return func(ctx context.Context) {

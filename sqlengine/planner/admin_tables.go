@@ -17,18 +17,28 @@ import (
 // maxCheckErrors bounds the errors that CHECK TABLE lists for one table.
 const maxCheckErrors = 100
 
-// adminTables is ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE. A check reads the metadata and all rows of a table; the
-// others are not for these tables, which MySQL says in a note.
+// adminTables is ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE. A check reads the metadata and all rows of a table, ANALYZE
+// counts its rows; the others are not for these tables, which MySQL says in a note.
 func (e *Engine) adminTables(s dialect.AdminTables) sql.Node {
-	sch := textColumns("Table", "Op", "Msg_type", "Msg_text")
+	sch := adminColumns()
 	if s.Verb == "CHECKSUM" {
 		sch = append(textColumns("Table"), numberColumn("Checksum"))
 	}
 	op := strings.ToLower(s.Verb)
-	return &rowsNode{name: "AdminTables", sch: sch, rows: func(ctx *sql.Context) ([]sql.Row, error) {
+	return &rowsNode{name: "AdminTables", sch: sch, writes: s.Verb == "ANALYZE" && !e.readOnly, rows: func(ctx *sql.Context) ([]sql.Row, error) {
 		var rows []sql.Row
+		if s.Verb == "ANALYZE" {
+			if err := commitImplicitly(ctx); err != nil {
+				return nil, err
+			}
+		}
 		for _, n := range s.Tables {
 			db, rel, err := e.openNamed(ctx, n)
+			if err == nil && s.Verb == "ANALYZE" {
+				if err = e.analyzeForAdmin(ctx, n); ctx.Err() != nil {
+					return nil, ctx.Err()
+				}
+			}
 			if db == "" {
 				db = n.DB
 				if db == "" {
@@ -52,14 +62,14 @@ func (e *Engine) adminTables(s dialect.AdminTables) sql.Node {
 				for _, err := range found {
 					_, _, text := errmap.ConvertIn(db, err)
 					say("Error", text)
-					damaged = damaged || errs.Is(err, errs.Corrupt) || errs.Is(err, errs.NotFound) && rel != nil
+					damaged = damaged || s.Verb == "CHECK" && (errs.Is(err, errs.Corrupt) || errs.Is(err, errs.NotFound) && rel != nil)
 				}
 				if damaged {
 					say("error", "Corrupt")
 				} else {
 					say("status", "Operation failed")
 				}
-			case s.Verb == "CHECK":
+			case s.Verb == "CHECK" || s.Verb == "ANALYZE":
 				say("status", "OK")
 			default:
 				say("note", "The storage engine for the table doesn't support "+op)
@@ -67,6 +77,14 @@ func (e *Engine) adminTables(s dialect.AdminTables) sql.Node {
 		}
 		return rows, nil
 	}}
+}
+
+// analyzeForAdmin is MySQL's ANALYZE TABLE of one table.
+func (e *Engine) analyzeForAdmin(ctx *sql.Context, n dialect.Name) error {
+	if e.readOnly {
+		return errs.ReadOnlyf("The Tributary server is running with the --read-only option so it cannot execute this statement (ANALYZE TABLE)")
+	}
+	return e.analyze(ctx, dialect.AnalyzeTable{Table: n})
 }
 
 // checkTable plans a read of a table and reads all of it, unless only its metadata is wanted. What is wrong with the table

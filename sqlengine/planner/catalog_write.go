@@ -66,6 +66,8 @@ type ProcedureArg struct {
 type CallOptions struct {
 	// Database is the session's current database, "" for none: where a table argument names none.
 	Database string
+	// Branch is the session's branch, "" for main: what a table argument without a branch means.
+	Branch string
 	// TimeZone is the session's zone, never nil.
 	TimeZone *time.Location
 	// Progress, where not nil, takes a text that says how far a long procedure is.

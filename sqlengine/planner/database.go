@@ -90,20 +90,26 @@ func openOptions(asOf any) (OpenOptions, error) {
 
 func (d *Database) open(ctx *sql.Context, name string, opts OpenOptions) (sql.Table, bool, error) {
 	opts.TimeZone = SessionZone(ctx)
-	rel, err := pinned(ctx, d.catalog, d.name, name, opts)
+	at, err := onBranch(ctx, d.catalog, d.name, name, opts.Options)
+	if err != nil {
+		return nil, false, err
+	}
+	rel, err := pinned(ctx, d.catalog, d.name, at.name, opts)
 	if isMissing(err) && !strings.Contains(name, "$") { // a missing branch or system table is told as it is
 		if plainOpen(opts) {
 			return nil, false, nil
 		}
 		// A missing snapshot or tag of an existing table is told as it is.
-		if _, err2 := pinned(ctx, d.catalog, d.name, name, OpenOptions{TimeZone: opts.TimeZone}); isMissing(err2) {
+		if _, err2 := pinned(ctx, d.catalog, d.name, at.name, OpenOptions{TimeZone: opts.TimeZone}); isMissing(err2) {
 			return nil, false, nil
 		}
 	}
 	if err != nil {
 		return nil, false, err
 	}
-	return newTable(d.name, name, rel), true, nil
+	t := newTable(d.name, name, rel)
+	t.object, t.lacks = at.name, at.lacks
+	return t, true, nil
 }
 
 func plainOpen(o OpenOptions) bool {

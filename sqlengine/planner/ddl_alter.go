@@ -15,8 +15,7 @@ import (
 // alterTable is ALTER TABLE: the changes of columns and options are one new schema, what touches partitions, tags or the name
 // comes alone or behind.
 func (e *Engine) alterTable(ctx *sql.Context, s dialect.AlterTable) error {
-	return e.change(ctx, s.Table, func(w WritableCatalog, db string) error {
-		name := s.Table.Name
+	return e.changeBranch(ctx, s.Table, func(w WritableCatalog, db, name string) error {
 		def, err := w.Definition(ctx, db, name)
 		if isMissing(err) && s.IfExists {
 			note(ctx, 1146, "Table '"+db+"."+name+"' doesn't exist")
@@ -49,7 +48,7 @@ func (e *Engine) alterTable(ctx *sql.Context, s dialect.AlterTable) error {
 			}
 		}
 		for _, a := range rest {
-			if err := e.alterOther(ctx, w, db, s.Table, def, a); err != nil {
+			if err := e.alterOther(ctx, w, db, name, s.Table, def, a); err != nil {
 				return err
 			}
 		}
@@ -65,24 +64,24 @@ func (e *Engine) alterTable(ctx *sql.Context, s dialect.AlterTable) error {
 }
 
 // alterOther runs an action that is no change of the schema.
-func (e *Engine) alterOther(ctx *sql.Context, w WritableCatalog, db string, table dialect.Name, def schema.Definition, a dialect.Action) error {
+func (e *Engine) alterOther(ctx *sql.Context, w WritableCatalog, db, name string, table dialect.Name, def schema.Definition, a dialect.Action) error {
 	switch a := a.(type) {
 	case dialect.RenameTo:
 		return e.renameTable(ctx, dialect.Name{DB: db, Name: table.Name}, dialect.Name{DB: orDefault(a.To.DB, db), Name: a.To.Name})
 	case dialect.AddPartitions:
-		specs, err := partitionSpecs(def, db, table.Name, a.Specs)
+		specs, err := partitionSpecs(def, db, name, a.Specs)
 		if err != nil {
 			return err
 		}
-		return w.AddPartitions(ctx, db, table.Name, specs, a.IfNotExists)
+		return w.AddPartitions(ctx, db, name, specs, a.IfNotExists)
 	case dialect.DropPartitions:
-		specs, err := partitionSpecs(def, db, table.Name, a.Specs)
+		specs, err := partitionSpecs(def, db, name, a.Specs)
 		if err != nil {
 			return err
 		}
-		return missingPartition(w.DropPartitions(ctx, db, table.Name, specs, a.IfExists))
+		return missingPartition(w.DropPartitions(ctx, db, name, specs, a.IfExists))
 	case dialect.TagAction:
-		return e.alterTag(ctx, db, table.Name, a)
+		return e.alterTag(ctx, db, name, a)
 	}
 	return errs.Unsupportedf("ALTER TABLE with an action of type %T", a)
 }

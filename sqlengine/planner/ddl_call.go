@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -48,7 +47,7 @@ func (e *Engine) callProcedure(s dialect.Call, children []sql.Expression) sql.No
 }
 
 func (e *Engine) callOptions(ctx *sql.Context) CallOptions {
-	return CallOptions{Database: ctx.GetCurrentDatabase(), TimeZone: SessionZone(ctx)}
+	return CallOptions{Database: ctx.GetCurrentDatabase(), Branch: sessionBranch(ctx), TimeZone: SessionZone(ctx)}
 }
 
 // procedure finds a procedure by its name, in the database sys or without one.
@@ -180,50 +179,4 @@ func (e *Engine) alterTag(ctx *sql.Context, db, table string, a dialect.TagActio
 func drain(ctx *sql.Context, rel relation.Relation) error {
 	_, err := allRows(ctx, newTable("", "", rel))
 	return err
-}
-
-// StatisticsCatalog is a WritableCatalog that can keep statistics of tables.
-type StatisticsCatalog interface {
-	WritableCatalog
-	// AnalyzeTable computes statistics of a table and of the columns named, or of all
-	// columns, and commits them. A nil text in partition is NULL.
-	AnalyzeTable(ctx context.Context, db, name string, partition map[string]*string, columns []string, all bool) error
-}
-
-// analyzeTable is ANALYZE TABLE … COMPUTE STATISTICS.
-func (e *Engine) analyzeTable(s dialect.AnalyzeTable) sql.Node {
-	return e.command("AnalyzeTable", func(ctx *sql.Context) (uint64, error) {
-		return 0, e.change(ctx, s.Table, func(w WritableCatalog, db string) error {
-			def, err := w.Definition(ctx, db, s.Table.Name)
-			if err != nil {
-				return missingTable(err, db, s.Table.Name)
-			}
-			st, ok := w.(StatisticsCatalog)
-			if !ok {
-				return errs.Unsupportedf("ANALYZE TABLE … COMPUTE STATISTICS is not supported for this catalog's tables")
-			}
-			partition := map[string]*string{}
-			for _, v := range s.Partition {
-				if partition[v.Column] = &v.Value; v.Null {
-					partition[v.Column] = nil
-				}
-			}
-			if len(partition) > 0 {
-				specs, err := partitionSpecs(def, db, s.Table.Name, []map[string]*string{partition})
-				if err != nil {
-					return err
-				}
-				partition = specs[0]
-			}
-			columns, ok := namedColumns(def.Fields, s.Columns)
-			if !ok {
-				for _, c := range s.Columns {
-					if _, ok := fieldAt(def.Fields, c); !ok {
-						return errmap.New(1054, "42S22", "Unknown column '%s' in '%s'", c, s.Table.Name)
-					}
-				}
-			}
-			return st.AnalyzeTable(ctx, db, s.Table.Name, partition, columns, s.All)
-		})
-	})
 }

@@ -105,6 +105,20 @@ func (e *Engine) change(ctx *sql.Context, n dialect.Name, f func(w WritableCatal
 	return f(w, db)
 }
 
+// changeBranch is change for what is done to one branch of a table; name is the table's with the session's branch.
+func (e *Engine) changeBranch(ctx *sql.Context, n dialect.Name, f func(w WritableCatalog, db, name string) error) error {
+	return e.change(ctx, n, func(w WritableCatalog, db string) error {
+		at, err := onBranch(ctx, w, db, n.Name, nil)
+		if err != nil {
+			return err
+		}
+		if at.lacks != "" {
+			return lacksBranch(db, n.Name, at.lacks)
+		}
+		return f(w, db, at.name)
+	})
+}
+
 // missingTable gives a table that is missing MySQL's error; other errors stay.
 func missingTable(err error, db, name string) error {
 	if isMissing(err) && !strings.Contains(name, "$") {

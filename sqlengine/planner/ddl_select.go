@@ -92,7 +92,7 @@ func (n *createSelect) RowIter(ctx *sql.Context, row sql.Row) (sql.RowIter, erro
 	if err != nil {
 		return nil, err
 	}
-	ok := gms.OkResult{RowsAffected: uint64(rows), Info: insertInfo{rows, warnings}}
+	ok := gms.OkResult{RowsAffected: uint64(rows), Info: insertInfo{rows: rows, warnings: warnings}}
 	return sql.RowsToRowIter(sql.Row{ok}), nil
 }
 

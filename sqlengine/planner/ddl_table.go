@@ -101,7 +101,14 @@ func (e *Engine) likeDefinition(ctx *sql.Context, w WritableCatalog, s dialect.C
 	if err != nil {
 		return schema.Definition{}, err
 	}
-	def, err := w.Definition(ctx, db, s.Like.Name)
+	at, err := onBranch(ctx, w, db, s.Like.Name, nil)
+	if err != nil {
+		return schema.Definition{}, err
+	}
+	if at.lacks != "" {
+		noteLacking(ctx, db, s.Like.Name, at.lacks)
+	}
+	def, err := w.Definition(ctx, db, at.name)
 	if err != nil {
 		return def, missingTable(err, db, s.Like.Name)
 	}
@@ -284,6 +291,11 @@ func (e *Engine) dropTables(ctx *sql.Context, s dialect.DropTables) error {
 		return errmap.New(1051, "42S02", "Unknown table '%s'", strings.Join(missing, ","))
 	}
 	for _, t := range there {
+		if err := wholeTable(ctx, t.db, t.name, "dropTable"); err != nil {
+			return err
+		}
+	}
+	for _, t := range there {
 		if err := w.DropTable(ctx, t.db, t.name); err != nil {
 			if !isMissing(err) || !s.IfExists {
 				return unknownTable(err, t.db, t.name)
@@ -347,6 +359,9 @@ func (e *Engine) renameTables(ctx *sql.Context, s dialect.RenameTables) error {
 
 func (e *Engine) renameTable(ctx *sql.Context, from, to dialect.Name) error {
 	return e.change(ctx, from, func(w WritableCatalog, db string) error {
+		if err := wholeTable(ctx, db, from.Name, "renameTable"); err != nil {
+			return err
+		}
 		toDB := db
 		if to.DB != "" || ctx.GetCurrentDatabase() != "" {
 			var err error
@@ -360,28 +375,28 @@ func (e *Engine) renameTable(ctx *sql.Context, from, to dialect.Name) error {
 }
 
 func (e *Engine) truncateTable(ctx *sql.Context, s dialect.TruncateTable) error {
-	return e.change(ctx, s.Table, func(w WritableCatalog, db string) error {
+	return e.changeBranch(ctx, s.Table, func(w WritableCatalog, db, name string) error {
 		if len(s.Partitions) == 0 {
-			return missingTable(w.TruncateTable(ctx, db, s.Table.Name), db, s.Table.Name)
+			return missingTable(w.TruncateTable(ctx, db, name), db, name)
 		}
-		def, err := w.Definition(ctx, db, s.Table.Name)
+		def, err := w.Definition(ctx, db, name)
 		if err != nil {
-			return missingTable(err, db, s.Table.Name)
+			return missingTable(err, db, name)
 		}
-		specs, err := partitionSpecs(def, db, s.Table.Name, s.Partitions)
+		specs, err := partitionSpecs(def, db, name, s.Partitions)
 		if err != nil {
 			return err
 		}
-		return missingPartition(w.DropPartitions(ctx, db, s.Table.Name, specs, false))
+		return missingPartition(w.DropPartitions(ctx, db, name, specs, false))
 	})
 }
 
 // createIndex makes nothing: there are no indexes but the key. It looks whether one could be made.
 func (e *Engine) createIndex(ctx *sql.Context, s dialect.CreateIndex) error {
-	return e.change(ctx, s.Table, func(w WritableCatalog, db string) error {
-		def, err := w.Definition(ctx, db, s.Table.Name)
+	return e.changeBranch(ctx, s.Table, func(w WritableCatalog, db, name string) error {
+		def, err := w.Definition(ctx, db, name)
 		if err != nil {
-			return missingTable(err, db, s.Table.Name)
+			return missingTable(err, db, name)
 		}
 		for _, c := range s.Columns {
 			if _, ok := fieldAt(def.Fields, c); !ok {
@@ -398,16 +413,16 @@ func (e *Engine) createIndex(ctx *sql.Context, s dialect.CreateIndex) error {
 }
 
 func (e *Engine) dropIndex(ctx *sql.Context, s dialect.DropIndex) error {
-	return e.change(ctx, s.Table, func(w WritableCatalog, db string) error {
-		def, err := w.Definition(ctx, db, s.Table.Name)
+	return e.changeBranch(ctx, s.Table, func(w WritableCatalog, db, name string) error {
+		def, err := w.Definition(ctx, db, name)
 		if err != nil {
-			return missingTable(err, db, s.Table.Name)
+			return missingTable(err, db, name)
 		}
 		if strings.EqualFold(s.Index, primaryName) {
 			if len(def.PrimaryKeys) == 0 {
 				return cannotDrop(primaryName)
 			}
-			return w.AlterTable(ctx, db, s.Table.Name, []schema.Change{schema.DropPrimaryKey{}})
+			return w.AlterTable(ctx, db, name, []schema.Change{schema.DropPrimaryKey{}})
 		}
 		warnIgnored(ctx, []string{"INDEX " + quoteName(s.Index)})
 		return nil

@@ -43,6 +43,7 @@ type Engine struct {
 	readOnly  bool
 	replace   func(*sql.Context, sql.Node) (sql.Node, error)
 	persisted *persistedVariables
+	upserts   upsertLocks
 	log       *slog.Logger
 }
 

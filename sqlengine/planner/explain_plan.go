@@ -62,6 +62,11 @@ func (n *scanNote) lines() []string {
 func (n *scanNote) notes() []string {
 	var out []string
 	t := n.table
+	if t.object != t.name {
+		table, _ := dataName(t.object)
+		_, branch, _ := strings.Cut(table, "$"+branchPrefix)
+		out = append(out, "branch: "+branch)
+	}
 	if t.filter != nil {
 		out = append(out, "pushed filter: "+predicateText(t.filter, t.fields))
 	}

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,11 +23,18 @@ const (
 	rowsBetweenChecks = 256
 )
 
+// batchTarget takes the rows of a statement.
+type batchTarget interface {
+	fields() []schema.Field
+	// write takes a batch; owned says that nobody changes its vectors afterwards.
+	write(ctx context.Context, b *column.Batch, owned bool) error
+}
+
 // rowFeed moves rows from a source to a statement's sink.
 type rowFeed struct {
 	ctx  *sql.Context
 	n    *insertNode
-	sink *statementSink
+	sink batchTarget
 	// fields are the sink's; from says where each comes from: a column of the source, or one of the from… constants.
 	fields []schema.Field
 	from   []int
@@ -40,7 +48,7 @@ type rowFeed struct {
 	rows         int64
 }
 
-func newRowFeed(ctx *sql.Context, n *insertNode, sink *statementSink) (*rowFeed, error) {
+func newRowFeed(ctx *sql.Context, n *insertNode, sink batchTarget) (*rowFeed, error) {
 	f := &rowFeed{ctx: ctx, n: n, sink: sink, fields: sink.fields(), m: &misfits{ctx: ctx, strict: strictMode(ctx) && !n.ignore, row: 1}}
 	f.lenientNulls = !f.m.strict && (n.ignore || !n.single())
 	at := map[string]int{}

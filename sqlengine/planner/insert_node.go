@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
@@ -21,6 +22,8 @@ type insertNode struct {
 	// from has, for each of the table's columns, the source's column or fromDefault.
 	from   []int
 	ignore bool
+	// upsert is set where the statement has to know which keys are there.
+	upsert *upsert
 	// operation is what the snapshot records.
 	operation string
 }
@@ -33,6 +36,7 @@ const (
 
 var (
 	_ sql.ExecSourceRel      = (*insertNode)(nil)
+	_ sql.Expressioner       = (*insertNode)(nil)
 	_ sql.CollationCoercible = (*insertNode)(nil)
 )
 
@@ -47,6 +51,39 @@ func (n *insertNode) IsReadOnly() bool { return false }
 
 // Children implements sql.Node.
 func (n *insertNode) Children() []sql.Node { return []sql.Node{n.source} }
+
+// Expressions implements sql.Expressioner: the right sides of ON DUPLICATE KEY UPDATE.
+func (n *insertNode) Expressions() []sql.Expression {
+	if n.upsert == nil {
+		return nil
+	}
+	var out []sql.Expression
+	for _, s := range n.upsert.sets {
+		if s.expr != nil {
+			out = append(out, s.expr)
+		}
+	}
+	return out
+}
+
+// WithExpressions implements sql.Expressioner.
+func (n *insertNode) WithExpressions(exprs ...sql.Expression) (sql.Node, error) {
+	if want := len(n.Expressions()); len(exprs) != want {
+		return nil, sql.ErrInvalidChildrenNumber.New(n, len(exprs), want)
+	}
+	if len(exprs) == 0 {
+		return n, nil
+	}
+	out, u := *n, *n.upsert
+	u.sets = slices.Clone(u.sets)
+	for i := range u.sets {
+		if u.sets[i].expr != nil {
+			u.sets[i].expr, exprs = exprs[0], exprs[1:]
+		}
+	}
+	out.upsert = &u
+	return &out, nil
+}
 
 // WithChildren implements sql.Node.
 func (n *insertNode) WithChildren(c ...sql.Node) (sql.Node, error) {
@@ -76,18 +113,17 @@ func (n *insertNode) RowIter(ctx *sql.Context, row sql.Row) (sql.RowIter, error)
 	if tx := ctx.GetTransaction(); tx != nil && tx.IsReadOnly() {
 		return nil, sql.ErrReadOnlyTransaction.New()
 	}
-	rows, warnings, err := n.run(ctx, row)
+	done, warnings, err := n.runCounted(ctx, row)
 	if err != nil {
 		return nil, err
 	}
-	ok := gms.OkResult{RowsAffected: uint64(rows)}
+	ok := gms.OkResult{RowsAffected: uint64(done.affected)}
 	switch {
 	case n.load != nil:
-		ok.Info = loadInfo{rows, warnings}
+		ok.Info = loadInfo{done.records, warnings}
 	case !n.single():
-		ok.Info = insertInfo{rows, warnings}
+		ok.Info = insertInfo{done.records, done.duplicates, warnings}
 	}
-	ctx.SetLastQueryInfoInt(sql.RowCount, rows)
 	return sql.RowsToRowIter(sql.Row{ok}), nil
 }
 
@@ -100,17 +136,34 @@ func (n *insertNode) single() bool {
 	return ok && len(v.ExpressionTuples) == 1
 }
 
+// runCounted writes the rows and says what became of them.
+func (n *insertNode) runCounted(ctx *sql.Context, row sql.Row) (outcome, int, error) {
+	if n.upsert == nil {
+		rows, warnings, err := n.run(ctx, row)
+		return outcome{records: rows, affected: rows}, warnings, err
+	}
+	w, err := n.engine.writable()
+	if err != nil {
+		return outcome{}, 0, err
+	}
+	return n.runUpsert(ctx, row, w, n.sinkOptions())
+}
+
+func (n *insertNode) sinkOptions() relation.SinkOptions {
+	opts := relation.SinkOptions{Overwrite: n.table.target.Overwrite, Operation: n.operation, Options: n.table.target.Options}
+	if opts.Overwrite && len(n.table.target.Partition) > 0 { // else the clause only gives the rows its values
+		opts.Static = n.table.target.Partition
+	}
+	return opts
+}
+
 // run writes the rows and commits them, or leaves them to the transaction.
 func (n *insertNode) run(ctx *sql.Context, row sql.Row) (rows int64, warnings int, err error) {
 	w, err := n.engine.writable()
 	if err != nil {
 		return 0, 0, err
 	}
-	opts := relation.SinkOptions{Overwrite: n.table.target.Overwrite, Operation: n.operation, Options: n.table.target.Options}
-	if opts.Overwrite && len(n.table.target.Partition) > 0 { // else the clause only gives the rows its values
-		opts.Static = n.table.target.Partition
-	}
-	s, err := openStatement(ctx, w, n.table.db, n.table.name, opts)
+	s, err := openStatement(ctx, w, n.table.db, n.table.object, n.sinkOptions())
 	if err != nil {
 		return 0, 0, missingTable(err, n.table.db, n.table.name)
 	}
@@ -130,13 +183,13 @@ func (n *insertNode) run(ctx *sql.Context, row sql.Row) (rows int64, warnings in
 
 // insertInfo is the info text of an INSERT, as MySQL has it.
 type insertInfo struct {
-	rows     int64
-	warnings int
+	rows, duplicates int64
+	warnings         int
 }
 
 // String implements fmt.Stringer.
 func (i insertInfo) String() string {
-	return fmt.Sprintf("Records: %d  Duplicates: 0  Warnings: %d", i.rows, i.warnings)
+	return fmt.Sprintf("Records: %d  Duplicates: %d  Warnings: %d", i.rows, i.duplicates, i.warnings)
 }
 
 // loadInfo is the info text of LOAD DATA.

@@ -21,6 +21,7 @@ type insertTable struct {
 
 var _ sql.InsertableTable = (*insertTable)(nil)
 var _ sql.ReplaceableTable = (*insertTable)(nil)
+var _ sql.UpdatableTable = (*insertTable)(nil)
 
 // newInsertTable makes a table the target of a statement.
 func newInsertTable(t *Table, target dialect.InsertTarget) (*insertTable, error) {
@@ -69,6 +70,9 @@ func (t *Table) Inserter(*sql.Context) sql.RowInserter { return refusingEditor{t
 // Replacer implements sql.ReplaceableTable.
 func (t *Table) Replacer(*sql.Context) sql.RowReplacer { return refusingEditor{t.name} }
 
+// Updater implements sql.UpdatableTable, which go-mysql-server wants of the target of ON DUPLICATE KEY UPDATE.
+func (t *Table) Updater(*sql.Context) sql.RowUpdater { return refusingEditor{t.name} }
+
 // refusingEditor refuses rows one by one.
 type refusingEditor struct{ table string }
 
@@ -79,8 +83,11 @@ func (refusingEditor) StatementBegin(*sql.Context)              {}
 func (refusingEditor) DiscardChanges(*sql.Context, error) error { return nil }
 func (refusingEditor) StatementComplete(*sql.Context) error     { return nil }
 func (r refusingEditor) Insert(*sql.Context, sql.Row) error     { return r.refuse() }
-func (r refusingEditor) Delete(*sql.Context, sql.Row) error     { return r.refuse() }
-func (refusingEditor) Close(*sql.Context) error                 { return nil }
+func (r refusingEditor) Update(*sql.Context, sql.Row, sql.Row) error {
+	return r.refuse()
+}
+func (r refusingEditor) Delete(*sql.Context, sql.Row) error { return r.refuse() }
+func (refusingEditor) Close(*sql.Context) error             { return nil }
 
 // insertRule puts our own node in the place of INSERT, REPLACE and LOAD DATA, and refuses
 // to read what the transaction has written and not yet committed.
@@ -89,6 +96,7 @@ func insertRule(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, _ *plan.Scop
 	if e == nil {
 		return n, transform.SameTree, nil
 	}
+	noteBranches(ctx, n)
 	if err := refuseOwnWrites(ctx, n); err != nil {
 		return nil, transform.SameTree, err
 	}
@@ -125,6 +133,9 @@ func (e *Engine) insertNode(ctx *sql.Context, ins *plan.InsertInto) (sql.Node, e
 	if err := e.ordinaryDatabase(ctx, target.db); err != nil {
 		return nil, err
 	}
+	if target.lacks != "" {
+		return nil, lacksBranch(target.db, target.name, target.lacks)
+	}
 	if err := target.checkStatement(ins); err != nil {
 		return nil, err
 	}
@@ -156,6 +167,9 @@ func (e *Engine) insertNode(ctx *sql.Context, ins *plan.InsertInto) (sql.Node, e
 			from = fromDefault
 		}
 		node.from = append(node.from, from)
+	}
+	if err := node.findUpsert(ctx, ins); err != nil {
+		return nil, err
 	}
 	return node, nil
 }
@@ -189,11 +203,9 @@ func (t *insertTable) checkStatement(ins *plan.InsertInto) error {
 	switch {
 	case len(ins.Returning) > 0:
 		return errs.Unsupportedf("This version of Tributary doesn't yet support 'INSERT … RETURNING'")
-	case len(ins.OnDupExprs) > 0:
-		return errs.Unsupportedf("This version of Tributary doesn't yet support this 'INSERT … ON DUPLICATE KEY UPDATE'; a plain INSERT into a table with a primary key replaces the row of its key")
 	case ins.IsReplace && engine != "" && engine != engineDeduplicate:
 		return errs.Unsupportedf("REPLACE would have to replace rows, and table %s.%s merges them: it has 'merge-engine' = '%s'; use INSERT", t.db, t.name, engine)
-	case ins.Ignore && !isLoad && engine != "" && engine != engineFirstRow:
+	case ins.Ignore && !isLoad && engine != "" && engine != engineFirstRow && engine != engineDeduplicate:
 		return errs.Unsupportedf("INSERT IGNORE would have to keep the rows that are there, and table %s.%s lets new ones win: it has 'merge-engine' = '%s'; use INSERT, or a table with 'merge-engine' = '%s'", t.db, t.name, engine, engineFirstRow)
 	}
 	return nil

@@ -63,7 +63,6 @@ func TestInsertErrors(t *testing.T) {
 		"INSERT INTO t VALUES (1, DEFAULT(nope))":                          "1054 42S22 Unknown column 'nope'",
 		"INSERT INTO t VALUES (1, (SELECT 1 UNION SELECT 2))":              "1242 21000 ",
 		"INSERT INTO information_schema.tables (table_name) VALUES (1)":    "1044 42000 Access denied for user",
-		"INSERT IGNORE INTO t VALUES (1, 'a')":                             "1235 42000 INSERT IGNORE would have to keep the rows that are there",
 		"INSERT INTO t VALUES (1, 'a') ON DUPLICATE KEY UPDATE name = 'b'": "1235 42000 ",
 		"INSERT INTO a PARTITION (id = 1) VALUES ('x')":                    "1210 HY000 table default.a is not partitioned",
 	} {
@@ -110,8 +109,8 @@ func TestInsertEngines(t *testing.T) {
 		engine, keys    string
 		replace, ignore bool
 	}{
-		{"", "id", true, false},
-		{"deduplicate", "id", true, false},
+		{"", "id", true, true},
+		{"deduplicate", "id", true, true},
 		{"first-row", "id", false, true},
 		{"partial-update", "id", false, false},
 		{"aggregation", "id", false, false},

@@ -236,7 +236,7 @@ var rowTables = map[string]bool{"audit_log": true, "binlog": true, "ro": true, "
 
 // wrote reports whether a table shows rows that wait for COMMIT: its own, or those of its fallback branch.
 func (t *Transaction) wrote(read *Table) bool {
-	table, system := dataName(read.name)
+	table, system := dataName(read.object)
 	if system != "" && !rowTables[system] {
 		return false
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
 
+	"github.com/tributarydb/tributary/sqlengine/errmap"
 	"github.com/tributarydb/tributary/storage/relation"
 )
 
@@ -20,6 +21,8 @@ type Transaction struct {
 	mu        sync.Mutex
 	pinned    map[string]relation.Relation
 	databases []string
+	// branches are the answers of BranchCatalog.HasBranch.
+	branches map[string]bool
 	// savepoints are in the order in which they were made.
 	savepoints []savepoint
 	// writes are the rows that wait for COMMIT.
@@ -140,6 +143,12 @@ func (s *Session) SetSessionVariable(ctx *sql.Context, name string, value any) e
 	was, err := s.GetSessionVariable(ctx, name)
 	if err != nil {
 		return err
+	}
+	if t, ok := s.GetTransaction().(*Transaction); ok && t != nil && strings.EqualFold(name, branchVariable) && branchOf(was) != branchOf(value) && t.hasWrites() {
+		return errmap.New(1766, "HY000", "The system variable %s cannot be set when there is an ongoing transaction.", branchVariable)
+	}
+	if value == nil && strings.EqualFold(name, branchVariable) {
+		return wrongBranch("NULL")
 	}
 	if err := s.BaseSession.SetSessionVariable(ctx, name, value); err != nil || !strings.EqualFold(name, "autocommit") {
 		return err

@@ -80,7 +80,15 @@ func (e *Engine) openNamed(ctx *sql.Context, n dialect.Name) (db string, rel rel
 	if !ok {
 		return "", nil, sql.ErrDatabaseNotFound.New(db)
 	}
-	rel, err = pinned(ctx, e.catalog, name, n.Name, OpenOptions{TimeZone: SessionZone(ctx)})
+	at, err := onBranch(ctx, e.catalog, name, n.Name, nil)
+	if err != nil {
+		return "", nil, err
+	}
+	if at.lacks != "" {
+		table, _, _ := strings.Cut(n.Name, "$")
+		noteLacking(ctx, name, table, at.lacks)
+	}
+	rel, err = pinned(ctx, e.catalog, name, at.name, OpenOptions{TimeZone: SessionZone(ctx)})
 	if isMissing(err) {
 		return "", nil, sql.ErrTableNotFound.New(n.Name)
 	}

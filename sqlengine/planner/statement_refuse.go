@@ -64,6 +64,9 @@ func (p *parser) refuse(s sqlparser.Statement) error {
 	switch s := s.(type) {
 	case *sqlparser.Insert:
 		carryValues(s)
+		if err := carryDuplicates(s); err != nil {
+			return err
+		}
 	case *sqlparser.Load:
 		if err := prepareLoad(s); err != nil {
 			return err

@@ -20,9 +20,12 @@ import (
 // the analyzer pushed into it. It is immutable.
 type Table struct {
 	db, name string
-	rel      relation.Relation
-	fields   []schema.Field
-	full     sql.PrimaryKeySchema
+	// object is the name with the branch that is read. lacks is the session's branch where the table has none of that
+	// name, and main is read.
+	object, lacks string
+	rel           relation.Relation
+	fields        []schema.Field
+	full          sql.PrimaryKeySchema
 
 	// cols are the projected columns as indexes into fields; nil = all.
 	cols []int
@@ -73,7 +76,7 @@ func newTable(db, name string, rel relation.Relation) *Table {
 		ordinals = append(ordinals, ordinal[k])
 	}
 	return &Table{
-		db: db, name: name, rel: rel, fields: fields, sch: sch,
+		db: db, name: name, object: name, rel: rel, fields: fields, sch: sch,
 		full: sql.NewPrimaryKeySchema(sch, ordinals...),
 	}
 }

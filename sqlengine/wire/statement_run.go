@@ -135,6 +135,8 @@ func (c *conn) sendOutcome(ctx *sql.Context, r runnable, o *opened, before strin
 	if err := iter.Close(ctx); err != nil {
 		return err
 	}
+	// What ROW_COUNT() says next; the iterator takes nodes that are not go-mysql-server's for queries.
+	ctx.SetLastQueryInfoInt(sql.RowCount, int64(ok.affected))
 	c.readStatus(ctx)
 	c.limit.Store(c.maxAllowedPacket())
 	ok.more = r.more

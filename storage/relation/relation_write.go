@@ -36,6 +36,15 @@ type Sink interface {
 	Abort()
 }
 
+// BasedSink is a Sink for statements that have read rows of the table and decide by them what to write.
+type BasedSink interface {
+	Sink
+	// Based says that the statement has read rel, the same branch of the table: Commit is errs.Conflict where
+	// somebody else has changed rows since then in a bucket that the sink writes. Of several calls the
+	// first one counts.
+	Based(ctx context.Context, rel Relation) error
+}
+
 // Committed is what a commit made.
 type Committed struct {
 	// Snapshot is the id of the last snapshot made, 0 where there was nothing to commit.

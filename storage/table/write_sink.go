@@ -37,6 +37,9 @@ type sink struct {
 	user string
 	// touched are the buckets that were written and are to be compacted.
 	touched []touchedBucket
+	// base is what the statement has read, where based is set; nil = an empty branch.
+	based bool
+	base  *snapshot.Snapshot
 	// failed is set once a batch was refused: what is there is no statement any more.
 	failed   error
 	finished bool
@@ -144,13 +147,76 @@ func (s *sink) Commit(ctx context.Context) (relation.Committed, error) {
 	switch {
 	case s.w != nil:
 		id, err = s.commitAlone(ctx, s.w)
-	case s.held.Rows() > 0:
+	case s.held.Rows() == 0:
+	case s.based:
+		id, err = s.commitHeld(ctx)
+	default:
 		id, err = s.gate.submit(ctx, s)
 	}
 	if err != nil {
 		return out, err
 	}
 	return relation.Committed{Snapshot: id, Rows: s.intake.Taken()}, nil
+}
+
+// Based implements relation.BasedSink for a table, or what embeds one.
+func (s *sink) Based(ctx context.Context, rel relation.Relation) error {
+	t, ok := rel.(interface {
+		ReadBase(ctx context.Context) (dir, branch string, snap *snapshot.Snapshot, err error)
+	})
+	if !ok {
+		return errs.Unsupportedf("table %s: what the statement has read is no table", s.t.Label())
+	}
+	dir, branch, snap, err := t.ReadBase(ctx)
+	if err != nil {
+		return err
+	}
+	if dir != s.t.dir || branch != s.t.branch {
+		return errs.Invalidf("table %s: the statement has read another table or branch", s.t.Label())
+	}
+	if !s.based {
+		s.based, s.base = true, snap
+	}
+	return nil
+}
+
+// ReadBase is the snapshot that plain reads of the table see, nil for an empty branch, and where it lies.
+func (t *Table) ReadBase(ctx context.Context) (dir, branch string, snap *snapshot.Snapshot, err error) {
+	st, err := t.State(ctx)
+	if err != nil {
+		return "", "", nil, err
+	}
+	if st.Explicit || st.Kind != FullState {
+		return "", "", nil, errs.Invalidf("table %s: a statement that writes cannot depend on a past state", t.Label())
+	}
+	return t.dir, t.branch, st.Snapshot, nil
+}
+
+// commitHeld publishes the rows in memory of a statement that shares its snapshot with no other.
+func (s *sink) commitHeld(ctx context.Context) (int64, error) {
+	unlock, err := s.gate.lock(ctx)
+	if err != nil {
+		return 0, err
+	}
+	id, err := writeGroup(ctx, []*groupMember{{s: s, ctx: ctx}})
+	unlock()
+	if err == nil {
+		s.compactWritten(ctx)
+	}
+	return id, err
+}
+
+// inBuckets tells which changes concern the buckets of messages.
+func inBuckets(messages []commit.Message) func(commit.RowChange) (bool, error) {
+	type place struct {
+		partition string
+		bucket    int
+	}
+	written := map[place]bool{}
+	for i := range messages {
+		written[place{string(messages[i].Partition), messages[i].Bucket}] = true
+	}
+	return func(c commit.RowChange) (bool, error) { return written[place{string(c.Partition), c.Bucket}], nil }
 }
 
 // commitAlone publishes a writer's rows, which are those of this statement only.
@@ -165,13 +231,18 @@ func (s *sink) commitAlone(ctx context.Context, w *write.Writer) (int64, error) 
 	if err != nil {
 		return id, err
 	}
+	s.compactWritten(ctx)
+	return id, nil
+}
+
+// compactWritten compacts what a statement alone has published, where that is due.
+func (s *sink) compactWritten(ctx context.Context) {
 	switch compactsWith(s.schema) {
 	case compactsWaiting:
 		compactTouched(ctx, []*sink{s})
 	case compactsAfter:
 		compactQuietly(ctx, s)
 	}
-	return id, nil
 }
 
 // publish prepares and commits a writer's files. The gate is locked. After a
@@ -192,6 +263,9 @@ func (s *sink) publish(ctx context.Context, w *write.Writer) (id int64, err erro
 		return 0, err
 	}
 	req := commit.Request{User: s.user, Identifier: commit.BatchIdentifier, Messages: messages, Overwrite: s.replace, Operation: s.o.Operation}
+	if s.based {
+		req.Read = &commit.Read{Base: s.base, Relevant: inBuckets(messages)}
+	}
 	if w.Exclusive() {
 		req.Check = sameSnapshot(s.t.Label(), st.Snapshot)
 	}
