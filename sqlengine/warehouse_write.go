@@ -12,6 +12,7 @@ import (
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/commit"
 	"github.com/tributarydb/tributary/storage/errs"
+	"github.com/tributarydb/tributary/storage/index/fileindex"
 	"github.com/tributarydb/tributary/storage/lsm"
 	"github.com/tributarydb/tributary/storage/maintain"
 	"github.com/tributarydb/tributary/storage/relation"
@@ -36,6 +37,7 @@ func schemaChecks() catalog.Checks {
 			_, err := lsm.NewEngine(lsm.TableInfo{Fields: s.Fields, PrimaryKeys: s.PrimaryKeys, Options: s.Options})
 			return err
 		},
+		Indexes: fileindex.Check,
 	}
 }
 

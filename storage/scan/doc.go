@@ -2,7 +2,7 @@
 // manifests to splits, leaving out partitions, buckets and files that cannot
 // hold a wanted row.
 //
-// Role: metadata only. It may import storage/binrow, column, errs, fileio, format (the
-// name of a file's format), index, lsm (sections), manifest, predicate, schema and
+// Role: metadata only. It may import storage/binrow, column, errs, evolution, fileio, format (the
+// name of a file's format), index, index/fileindex, lsm (sections), manifest, predicate, schema and
 // snapshot. It must never open a data file or know SQL. Precedence between branches is package table's work.
 package scan

@@ -30,8 +30,8 @@ type Request struct {
 
 // Counts say what a plan kept and left out.
 type Counts struct {
-	Manifests, ManifestsPruned                                        int
-	Files, FilesByPartition, FilesByBucket, FilesByStats, FilesHidden int
+	Manifests, ManifestsPruned                                                      int
+	Files, FilesByPartition, FilesByBucket, FilesByStats, FilesByIndex, FilesHidden int
 }
 
 // collector gathers entries under a request.
@@ -44,6 +44,8 @@ type collector struct {
 	partFilter predicate.Predicate
 	buckets    *bucketPruner
 	counts     Counts
+	// indexFilters are the filter by the schema of files.
+	indexFilters map[int64]indexFilter
 }
 
 func (s *Source) newCollector(req Request) *collector {

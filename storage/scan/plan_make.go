@@ -226,6 +226,10 @@ func (c *collector) appendSplit(ctx context.Context, files []*File) ([]*Split, e
 			c.counts.FilesByStats++
 			continue
 		}
+		if !c.mayMatchIndex(ctx, f) {
+			c.counts.FilesByIndex++
+			continue
+		}
 		kept = append(kept, f)
 	}
 	if len(kept) == 0 {
@@ -309,16 +313,21 @@ func (c *collector) sectionSplit(ctx context.Context, runs []lsm.SortedRun[*File
 	}
 	engine := schema.OptMergeEngine.Value(c.src.Schema.Options)
 	if c.req.Filter != nil && (engine == "deduplicate" || engine == "first-row" || sp.Mode == Raw) {
-		any := false
+		byStats, any := false, false
 		for _, f := range files {
 			ok, err := c.mayMatchValue(ctx, f)
 			if err != nil {
 				return nil, err
 			}
-			any = any || ok
+			byStats = byStats || ok
+			any = any || ok && c.mayMatchIndex(ctx, f)
 		}
-		if !any {
+		switch {
+		case !byStats:
 			c.counts.FilesByStats += len(files)
+			return nil, nil
+		case !any:
+			c.counts.FilesByIndex += len(files)
 			return nil, nil
 		}
 	}

@@ -28,6 +28,8 @@ type Context struct {
 	Castable func(t *Type, text string) error
 	// Engine checks the merge engine's options and functions; nil = not checked.
 	Engine func(s *TableSchema) error
+	// Indexes checks the options of file indexes; nil = only their columns' names are.
+	Indexes func(s *TableSchema) error
 	// Clock gives the schema's time; nil = time.Now.
 	Clock func() time.Time
 }

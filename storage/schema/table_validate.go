@@ -24,6 +24,11 @@ func (s *TableSchema) Validate(ctx Context) error {
 			return err
 		}
 	}
+	if ctx.Indexes != nil {
+		if err := ctx.Indexes(s); err != nil {
+			return err
+		}
+	}
 	if ctx.Engine != nil && s.HasPrimaryKey() {
 		return ctx.Engine(s)
 	}

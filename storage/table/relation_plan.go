@@ -231,7 +231,7 @@ func (p *planner) note(b *Table, st *State, c scan.Counts, fallback bool) {
 	for _, x := range []struct {
 		n    int
 		what string
-	}{{c.FilesByPartition, "pruned by partition"}, {c.FilesByBucket, "pruned by bucket"}, {c.FilesByStats, "pruned by statistics"}, {c.FilesHidden, "not visible at their level"}} {
+	}{{c.FilesByPartition, "pruned by partition"}, {c.FilesByBucket, "pruned by bucket"}, {c.FilesByStats, "pruned by statistics"}, {c.FilesByIndex, "pruned by file index"}, {c.FilesHidden, "not visible at their level"}} {
 		if x.n > 0 {
 			text += fmt.Sprintf(", %d %s", x.n, x.what)
 		}

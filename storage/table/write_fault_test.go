@@ -29,6 +29,7 @@ func TestSinkFaults(t *testing.T) {
 		{"keyed", "k,p", "p", []string{"bucket", "2", "changelog-producer", "input"}, false, change, []string{"1|x|1", "3|c|2", "4|d|2", "5|e|3"}},
 		{"dynamic", "k,p", "p", nil, false, change, []string{"1|x|1", "3|c|2", "4|d|2", "5|e|3"}},
 		{"cross", "k", "p", nil, false, []string{"1|x|2", "4|d|2"}, []string{"1|x|2", "2|b|1", "3|c|2", "4|d|2"}},
+		{"indexed", "k,p", "p", []string{"bucket", "1", "changelog-producer", "input", "file-index.bitmap.columns", "v", "file-index.in-manifest-threshold", "1 b"}, false, change, []string{"1|x|1", "3|c|2", "4|d|2", "5|e|3"}},
 		{"overwrite", "k,p", "p", []string{"bucket", "1"}, true, []string{"9|o|1"}, []string{"9|o|1", "3|c|2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/fileio"
+	"github.com/tributarydb/tributary/storage/index/fileindex"
 	"github.com/tributarydb/tributary/storage/manifest"
 	"github.com/tributarydb/tributary/storage/read"
 	"github.com/tributarydb/tributary/storage/scan"
@@ -26,7 +27,7 @@ import (
 )
 
 // TestWriteLikePaimon writes the rows of every data file of the golden
-// warehouses of Paimon 2.0.0 again and compares what the manifest says of the file: keys, statistics, counts.
+// warehouses of Paimon 2.0.0 again and compares what the manifest says of the file: keys, statistics, counts, file indexes.
 func TestWriteLikePaimon(t *testing.T) {
 	root, err := golden.Root()
 	if err != nil {
@@ -105,13 +106,15 @@ func rewriteFiles(t *testing.T, ctx context.Context, tb *table.Table) (compared 
 		if fs.ID != tb.Schema().ID { // options of the file's time
 			continue
 		}
-		if got, err := rewrite(ctx, t, src, f); errs.Is(err, errs.Unsupported) {
+		if got, indexes, err := rewrite(ctx, t, src, f); errs.Is(err, errs.Unsupported) {
 			t.Logf("%s: %v", tb.Label(), err)
 			return compared
 		} else if err != nil {
 			t.Errorf("%s: file %s: %v", tb.Label(), f.Meta.Name, err)
 		} else if diff := compareMeta(f.Meta, got, fs); diff != "" {
 			t.Errorf("%s: file %s (level %d, %d rows): %s", tb.Label(), f.Meta.Name, f.Meta.Level, f.Meta.RowCount, diff)
+		} else if diff, err := compareIndexes(ctx, src.FIO, f, got, indexes); err != nil || diff != "" {
+			t.Errorf("%s: file %s (%d rows): %s %v", tb.Label(), f.Meta.Name, f.Meta.RowCount, diff, err)
 		} else {
 			compared++
 		}
@@ -119,8 +122,8 @@ func rewriteFiles(t *testing.T, ctx context.Context, tb *table.Table) (compared 
 	return compared
 }
 
-// rewrite writes a file's rows into an empty table of the same schema.
-func rewrite(ctx context.Context, t *testing.T, src *scan.Source, f *scan.File) (*manifest.DataFile, error) {
+// rewrite writes a file's rows into an empty table of the same schema; indexes is the container of its file indexes.
+func rewrite(ctx context.Context, t *testing.T, src *scan.Source, f *scan.File) (made *manifest.DataFile, indexes []byte, err error) {
 	s := src.Schema.WithOptions(map[string]string{"file.format": f.Format, "file.format.per.level": "", "write-only": "true", "bucket": "1", "merge-engine": "deduplicate",
 		"ignore-delete": "false", "pk-clustering-override": "false", "sequence.snapshot-ordering": "false", "write.sequence-number-init-mode": "scan", "file.compression": "zstd", "data-file.external-paths.strategy": "none", "data-file.path-directory": "", "row-tracking.enabled": "false", "data-evolution.enabled": "false"})
 	if !s.HasPrimaryKey() {
@@ -134,11 +137,11 @@ func rewrite(ctx context.Context, t *testing.T, src *scan.Source, f *scan.File) 
 	mem := fileio.NewMemory()
 	w, err := write.New(write.Target{FIO: mem, Dir: "/t", Label: src.Label, Schema: s, Clock: time.Now, Rand: rand.New(rand.NewSource(1)), TempDir: t.TempDir()}, write.Options{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	in, err := write.NewIntake(src.Label, s, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	want := read.Want{Kind: true}
 	for i := range src.Schema.Fields {
@@ -163,17 +166,75 @@ func rewrite(ctx context.Context, t *testing.T, src *scan.Source, f *scan.File) 
 			return w.Write(ctx, rows)
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	msgs, err := w.Prepare(ctx, write.State{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(msgs) != 1 || len(msgs[0].NewFiles) != 1 {
-		return nil, fmt.Errorf("%d messages", len(msgs))
+		return nil, nil, fmt.Errorf("%d messages", len(msgs))
 	}
-	return msgs[0].NewFiles[0], nil
+	made = msgs[0].NewFiles[0]
+	indexes = made.EmbeddedIndex
+	for _, x := range made.ExtraFiles {
+		if x != made.Name+".index" {
+			return nil, nil, fmt.Errorf("extra file %s", x)
+		}
+		if indexes, err = mem.ReadFile(ctx, "/t/bucket-0/"+x); err != nil {
+			return nil, nil, err
+		}
+	}
+	return made, indexes, nil
+}
+
+// compareIndexes compares the file indexes of a file: where they are kept, of which columns and kinds they
+// are, and their bytes, but for the order of the bitmaps in bitmap indexes.
+func compareIndexes(ctx context.Context, fio fileio.FileIO, f *scan.File, got *manifest.DataFile, made []byte) (string, error) {
+	want := f.Meta.EmbeddedIndex
+	for _, x := range f.Meta.ExtraFiles {
+		var err error
+		if want, err = fio.ReadFile(ctx, filepath.Dir(f.Path)+"/"+x); err != nil {
+			return "", err
+		}
+	}
+	if want == nil || made == nil {
+		if want != nil || made != nil {
+			return fmt.Sprintf("%d bytes of indexes, Paimon's %d", len(made), len(want)), nil
+		}
+		return "", nil
+	}
+	if (got.EmbeddedIndex == nil) != (f.Meta.EmbeddedIndex == nil) {
+		return "the indexes are kept elsewhere", nil
+	}
+	a, err := fileindex.Parse("Paimon's", want)
+	if err != nil {
+		return "", err
+	}
+	b, err := fileindex.Parse("ours", made)
+	if err != nil {
+		return "", err
+	}
+	text := func(c *fileindex.Container) string {
+		var out []string
+		for _, x := range c.Indexes() {
+			data := fmt.Sprintf("%x", x.Data)
+			if x.Type == fileindex.Bitmap {
+				data = fmt.Sprint(len(x.Data))
+			}
+			out = append(out, x.Column+" "+x.Type+" "+data)
+		}
+		slices.Sort(out)
+		return strings.Join(out, "\n")
+	}
+	if w, g := text(a), text(b); w != g {
+		return fmt.Sprintf("indexes\n%.600s\nPaimon's\n%.600s", g, w), nil
+	}
+	if len(want) != len(made) {
+		return fmt.Sprintf("%d bytes of indexes, Paimon's %d", len(made), len(want)), nil
+	}
+	return "", nil
 }
 
 func compareMeta(want, got *manifest.DataFile, s *schema.TableSchema) string {

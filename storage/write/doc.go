@@ -1,9 +1,9 @@
 // Package write turns batches of rows into data files: it checks and routes
 // rows to partitions and buckets, sorts and merges those of primary-key tables,
-// writes data, changelog and hash index files with their statistics, and hands over commit messages.
+// writes data, changelog and hash index files with their statistics and file indexes, and hands over commit messages.
 //
 // Role: sections 6, 7 and 8.3 of the format (Paimon's TableWriteImpl and what is below it). It may import
-// storage/binrow, cast, column, commit (messages), errs, fileio, format, index, lsm, manifest, scan (what the levels mean) and schema. It must never publish a
+// storage/binrow, cast, column, commit (messages), errs, fileio, format, index, index/fileindex, lsm, manifest, scan (what the levels mean) and schema. It must never publish a
 // snapshot, read data files, or know SQL: what it needs to know of a table's state (State) it is told.
 //
 // # Phases

@@ -7,6 +7,7 @@ import (
 	"github.com/tributarydb/tributary/storage/binrow"
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/format"
+	"github.com/tributarydb/tributary/storage/index/fileindex"
 	"github.com/tributarydb/tributary/storage/lsm"
 	"github.com/tributarydb/tributary/storage/manifest"
 	"github.com/tributarydb/tributary/storage/schema"
@@ -30,11 +31,13 @@ type fileSpec struct {
 	source int32
 	// rolls says that a new file is begun at the target size.
 	rolls bool
+	// indexed says that the files get the file indexes that the table's options ask for: all but changelog files.
+	indexed bool
 }
 
 // dataSpec is the spec of a table's data files of a level.
 func (w *Writer) dataSpec(level int) *fileSpec {
-	s := &fileSpec{look: w.opts.look(level), level: level, dense: w.opts.stats.dense, rolls: true, source: manifest.SourceAppend}
+	s := &fileSpec{look: w.opts.look(level), level: level, dense: w.opts.stats.dense, rolls: true, indexed: true, source: manifest.SourceAppend}
 	w.setFields(s, w.opts.stats.modes(w.fields, level, false))
 	return s
 }
@@ -48,7 +51,7 @@ func (w *Writer) changelogSpec() *fileSpec {
 
 // postponeSpec is the spec of files of the postpone bucket: Avro, without statistics.
 func (w *Writer) postponeSpec() *fileSpec {
-	s := &fileSpec{look: fileLook{prefix: w.opts.prefix, format: "avro", codec: w.opts.look(0).codec}, dense: w.opts.stats.dense, rolls: true, noStats: true, source: manifest.SourceAppend}
+	s := &fileSpec{look: fileLook{prefix: w.opts.prefix, format: "avro", codec: w.opts.look(0).codec}, dense: w.opts.stats.dense, rolls: true, noStats: true, indexed: true, source: manifest.SourceAppend}
 	modes := make([]statsMode, len(w.fields))
 	w.setFields(s, modes)
 	return s
@@ -83,7 +86,9 @@ type roller struct {
 	// least and greatest are the first and last key of the file.
 	least, greatest []column.Scalar
 	deletes         int64
-	done            []*manifest.DataFile
+	// index makes the file's indexes; nil = none.
+	index *fileindex.Builder
+	done  []*manifest.DataFile
 	// sequence is the number of the next row of an append file.
 	sequence int64
 }
@@ -103,6 +108,10 @@ func (r *roller) open(ctx context.Context) error {
 	})
 	if err != nil {
 		r.cur = nil
+		return err
+	}
+	if err := r.openIndex(); err != nil {
+		r.abort()
 		return err
 	}
 	created, source := r.w.creationMillis(), r.spec.source
@@ -217,6 +226,9 @@ func (r *roller) put(ctx context.Context, cols []*column.Vector, sel []uint16, n
 	if !r.spec.noStats {
 		r.stats.add(values, sel)
 	}
+	if err := r.addIndex(values, sel, n); err != nil {
+		return err
+	}
 	if !r.spec.keyed {
 		return nil
 	}
@@ -266,6 +278,9 @@ func (r *roller) close(ctx context.Context) error {
 		return err
 	}
 	r.cur = nil
+	if err := r.closeIndex(ctx); err != nil {
+		return err
+	}
 	m := r.meta
 	m.Size = size
 	deletes := r.deletes

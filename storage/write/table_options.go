@@ -65,8 +65,10 @@ type tableOptions struct {
 	// postponed says that rows go to the postpone bucket, not to real ones.
 	postponed bool
 	upgrade   bool
-	topLevel  int
-	stats     statsOptions
+	// indexThreshold is the size up to which file indexes are kept in the manifest.
+	indexThreshold int64
+	topLevel       int
+	stats          statsOptions
 }
 
 // fileLook is how files of one kind and level look.
@@ -126,6 +128,7 @@ func readOptions(s *schema.TableSchema, topLevel int) (*tableOptions, error) {
 	get(func() (e error) { o.thin, e = schema.OptThinMode.Get(m); return e })
 	get(func() (e error) { o.dynamicRows, e = schema.OptDynamicBucketRows.Get(m); return e })
 	get(func() (e error) { o.indexInDataDir, e = schema.OptIndexInDataDir.Get(m); return e })
+	get(func() (e error) { o.indexThreshold, e = schema.OptFileIndexThreshold.Get(m); return e })
 	get(func() (e error) {
 		o.formats, e = lookup(m, optFormatPerLevel, map[int]string{}, parsePerLevel)
 		return e

@@ -11,6 +11,7 @@ import (
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/fileio"
+	"github.com/tributarydb/tributary/storage/index/fileindex"
 	"github.com/tributarydb/tributary/storage/lsm"
 	"github.com/tributarydb/tributary/storage/manifest"
 	"github.com/tributarydb/tributary/storage/scan"
@@ -66,6 +67,7 @@ type Writer struct {
 	engine    *lsm.Engine
 	// rowTracking says that the commit gives rows their ids.
 	rowTracking bool
+	indexes     []fileindex.Spec
 
 	layout   *layout
 	router   *router
@@ -136,6 +138,9 @@ func New(t Target, o Options) (*Writer, error) {
 		}
 	}
 	if err := w.setBuckets(); err != nil {
+		return nil, err
+	}
+	if err := w.readIndexes(); err != nil {
 		return nil, err
 	}
 	w.direct = !w.deferred() && (!s.HasPrimaryKey() || opts.postponed)

@@ -72,7 +72,7 @@ func NewBuilder(specs []Spec, fields []schema.Field) (*Builder, error) {
 // newIndexBuilder returns the builder of an index over values of type t, nil for kinds not known.
 func newIndexBuilder(s *Spec, t *schema.Type, k keyKind) (indexBuilder, error) {
 	refuse := func() (indexBuilder, error) {
-		return nil, errs.Unsupportedf("column '%s' has the type %s, over which there is no %s index; take it out of the option '%s%s%s'", s.name(), t, s.Type, optionPrefix, s.Type, columnsSuffix)
+		return nil, errs.Unsupportedf("Column '%s' with type '%s' is not supported by '%s' index; take it out of the option '%s%s%s'", s.name(), t, s.Type, optionPrefix, s.Type, columnsSuffix)
 	}
 	binary := t.Root == schema.Binary || t.Root == schema.Varbinary
 	long := t.Root == schema.Decimal && k == keyNone // more than 64 bits

@@ -54,7 +54,7 @@ func Specs(options map[string]string) ([]Spec, error) {
 		for c := range strings.SplitSeq(options[k], ",") {
 			c = strings.TrimSpace(c)
 			if c == "" {
-				return nil, errs.Invalidf("option '%s' has the value '%s', which has an empty column name", k, options[k])
+				return nil, errs.Invalidf("Wrong option in %s, should not have empty column: '%s'", k, options[k])
 			}
 			if seen[c] {
 				continue
