@@ -13,8 +13,21 @@ func init() {
 	defineWhole("merge_branch", "table, source_branch|sourceBranch|branch, target_branch|targetBranch?", mergeBranch)
 	define("rollback_to_as_latest", "table, tag?, snapshot_id|snapshot BIGINT?", rollbackAsLatest)
 	define("expire_changelogs", "table, retain_max BIGINT?, retain_min BIGINT?, older_than?, max_deletes BIGINT?, delete_all BOOLEAN?", expireChangelogs)
+	defineWhole("purge_files", "table", purgeFiles)
 	defineWhole("remove_orphan_files", "table, older_than?, dry_run BOOLEAN?, parallelism BIGINT?, mode?", removeOrphanFiles)
 	define("remove_unexisting_files", "table, dry_run BOOLEAN?, parallelism BIGINT?", removeUnexistingFiles)
+}
+
+// purgeFiles empties a table with all of its history.
+func purgeFiles(ctx context.Context, c *call) (*result, error) {
+	m, _, err := c.maintain(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Purge(ctx); err != nil {
+		return nil, err
+	}
+	return success(), nil
 }
 
 func mergeBranch(ctx context.Context, c *call) (*result, error) {

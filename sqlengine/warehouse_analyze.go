@@ -12,7 +12,7 @@ import (
 var _ planner.StatisticsCatalog = (*warehouse)(nil)
 
 // AnalyzeTable computes statistics of a table's branch and publishes them as a snapshot of their own.
-func (w *warehouse) AnalyzeTable(ctx context.Context, db, name string, columns []string, all bool) error {
+func (w *warehouse) AnalyzeTable(ctx context.Context, db, name string, columns []string, all bool, progress func(rows int64)) error {
 	t, err := w.openForChange(ctx, db, name, "analyzeTable", nil)
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func (w *warehouse) AnalyzeTable(ctx context.Context, db, name string, columns [
 		}
 		at = append(at, i)
 	}
-	st, err := t.Analyze(ctx, at, nil)
+	st, err := t.Analyze(ctx, at, progress)
 	if err != nil || st == nil { // a table without a snapshot has nothing to keep statistics at
 		return err
 	}

@@ -73,7 +73,7 @@ func client(ctx context.Context, args []string, std streams) error {
 	}
 	defer db.Close()
 
-	c := &clientSession{db: db, out: bufio.NewWriter(std.out), err: std.err, format: printTable}
+	c := &clientSession{db: db, out: bufio.NewWriter(std.out), err: std.err, format: printTable, screen: std.out}
 	out, isFile := std.out.(*os.File)
 	c.terminal = isFile && term.IsTerminal(int(out.Fd()))
 	fromTerminal := std.in != nil && term.IsTerminal(int(std.in.Fd()))
@@ -133,6 +133,7 @@ type clientSession struct {
 	err      io.Writer
 	format   func(*bufio.Writer, []column, rowSource) (int, error)
 	terminal bool // output goes to a terminal: show counts and times
+	screen   io.Writer
 }
 
 func (c *clientSession) connect(ctx context.Context) error {
@@ -220,9 +221,13 @@ func (c *clientSession) run(ctx context.Context, st statement) error {
 		case <-ctx.Done():
 		}
 	}()
+	c.out.Flush()
+	stop := c.watch(ctx)
+	defer stop()
 	start := time.Now()
 	if withoutResult[firstWord(st.sql)] {
 		res, err := c.conn.ExecContext(ctx, st.sql)
+		stop()
 		if err != nil {
 			return err
 		}
@@ -233,6 +238,7 @@ func (c *clientSession) run(ctx context.Context, st statement) error {
 		return nil
 	}
 	rows, err := c.conn.QueryContext(ctx, st.sql)
+	stop() // the answer begins
 	if err != nil {
 		return err
 	}

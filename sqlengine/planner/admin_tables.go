@@ -2,6 +2,7 @@ package planner
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -49,7 +50,7 @@ func (e *Engine) adminTables(s dialect.AdminTables) sql.Node {
 			say := func(kind, text string) { rows = append(rows, sql.Row{name, op, kind, text}) }
 			found := []error{err}
 			if err == nil && s.Verb == "CHECK" {
-				if found, err = checkTable(ctx, rel, slices.Contains(s.Options, "QUICK")); err != nil {
+				if found, err = e.checkTable(ctx, rel, slices.Contains(s.Options, "QUICK")); err != nil {
 					return nil, err
 				}
 			}
@@ -89,7 +90,7 @@ func (e *Engine) analyzeForAdmin(ctx *sql.Context, n dialect.Name) error {
 
 // checkTable plans a read of a table and reads all of it, unless only its metadata is wanted. What is wrong with the table
 // comes in found; err is for a check that could not go on.
-func checkTable(ctx *sql.Context, rel relation.Relation, metadata bool) (found []error, err error) {
+func (e *Engine) checkTable(ctx *sql.Context, rel relation.Relation, metadata bool) (found []error, err error) {
 	req := relation.Request{}
 	for i := range rel.Fields() {
 		req.Columns = append(req.Columns, i)
@@ -101,7 +102,10 @@ func checkTable(ctx *sql.Context, rel relation.Relation, metadata bool) (found [
 	if err != nil || metadata {
 		return []error{err}, nil
 	}
-	for _, m := range plan.Morsels {
+	say, end := e.report(ctx)
+	defer end()
+	for i, m := range plan.Morsels {
+		say(fmt.Sprintf("checking files %d/%d", i, len(plan.Morsels)))
 		err := readThrough(ctx, m)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
@@ -15,7 +16,8 @@ type StatisticsCatalog interface {
 	WritableCatalog
 	// AnalyzeTable computes statistics of a table and of the columns named, or of all
 	// columns, and commits them.
-	AnalyzeTable(ctx context.Context, db, name string, columns []string, all bool) error
+	// progress, where not nil, is told how many rows have been read; several goroutines call it.
+	AnalyzeTable(ctx context.Context, db, name string, columns []string, all bool, progress func(rows int64)) error
 }
 
 // analyzeTable is ANALYZE TABLE … COMPUTE STATISTICS.
@@ -72,6 +74,8 @@ func (e *Engine) analyze(ctx *sql.Context, s dialect.AnalyzeTable) error {
 				}
 			}
 		}
-		return st.AnalyzeTable(ctx, db, name, columns, s.All)
+		say, end := e.report(ctx)
+		defer end()
+		return st.AnalyzeTable(ctx, db, name, columns, s.All, func(rows int64) { say(fmt.Sprintf("reading %d rows", rows)) })
 	})
 }

@@ -31,7 +31,11 @@ func (e *Engine) callProcedure(s dialect.Call, children []sql.Expression) sql.No
 		if err := commitImplicitly(ctx); err != nil {
 			return nil, err
 		}
-		rel, err := procedures.Call(ctx, name, args, e.callOptions(ctx))
+		opts := e.callOptions(ctx)
+		say, end := e.report(ctx)
+		defer end()
+		opts.Progress = say
+		rel, err := procedures.Call(ctx, name, args, opts)
 		if err != nil {
 			return nil, err
 		}

@@ -88,6 +88,7 @@ func (n *createSelect) RowIter(ctx *sql.Context, row sql.Row) (sql.RowIter, erro
 	if err := commitImplicitly(ctx); err != nil {
 		return nil, err
 	}
+	defer n.engine.progress.set(ctx.Session.ID(), "")
 	rows, warnings, err := n.run(ctx, row)
 	if err != nil {
 		return nil, err

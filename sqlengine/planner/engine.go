@@ -44,6 +44,7 @@ type Engine struct {
 	replace   func(*sql.Context, sql.Node) (sql.Node, error)
 	persisted *persistedVariables
 	upserts   upsertLocks
+	progress  progress
 	log       *slog.Logger
 }
 

@@ -87,6 +87,7 @@ func newRowFeed(ctx *sql.Context, n *insertNode, sink batchTarget) (*rowFeed, er
 		}
 	}
 	f.m.bytes = 0
+	f.say("writing %d rows")
 	return f, nil
 }
 
@@ -269,7 +270,13 @@ func (f *rowFeed) flush() error {
 		f.writers[i].out.Reset()
 	}
 	f.pending = 0
+	f.say("writing %d rows")
 	return f.sink.write(f.ctx, b, true)
+}
+
+// say tells how many rows there have been.
+func (f *rowFeed) say(format string) {
+	f.n.engine.progress.set(f.ctx.Session.ID(), fmt.Sprintf(format, f.rows))
 }
 
 // feedBatches passes the vectors whose type is the column's, and converts the others.
@@ -340,6 +347,7 @@ func (f *rowFeed) batch(b *column.Batch, ts []*schema.Type) error {
 	f.rows += int64(n)
 	f.m.row += int64(n)
 	f.m.bytes = 0
+	f.say("writing %d rows")
 	return f.sink.write(f.ctx, out, false)
 }
 

@@ -138,6 +138,7 @@ func (n *insertNode) single() bool {
 
 // runCounted writes the rows and says what became of them.
 func (n *insertNode) runCounted(ctx *sql.Context, row sql.Row) (outcome, int, error) {
+	defer n.engine.progress.set(ctx.Session.ID(), "")
 	if n.upsert == nil {
 		rows, warnings, err := n.run(ctx, row)
 		return outcome{records: rows, affected: rows}, warnings, err
@@ -175,6 +176,7 @@ func (n *insertNode) run(ctx *sql.Context, row sql.Row) (rows int64, warnings in
 	if err := f.feed(row); err != nil {
 		return 0, 0, err
 	}
+	f.say("committing %d rows")
 	if err := s.finish(ctx); err != nil {
 		return 0, 0, err
 	}

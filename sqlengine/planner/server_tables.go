@@ -159,8 +159,8 @@ func performanceTables() []*virtualTable {
 }
 
 // processes lists the connections.
-func (q *virtualQuery) processes() []sql.Process {
-	ps := q.ctx.ProcessList.Processes()
+func processes(ctx *sql.Context) []sql.Process {
+	ps := ctx.ProcessList.Processes()
 	sort.Slice(ps, func(i, j int) bool { return ps[i].Connection < ps[j].Connection })
 	return ps
 }
@@ -171,7 +171,7 @@ func processListTable() *virtualTable {
 		fields: numberFields(intField("ID", true), textField("USER", 32), textField("HOST", 261), textField("DB", 64), textField("COMMAND", 16),
 			intField("TIME"), textField("STATE", 64), textField("INFO", 16383)),
 		rows: func(q *virtualQuery) error {
-			for _, p := range q.processes() {
+			for _, p := range processes(q.ctx) {
 				var db, info any
 				if p.Database != "" {
 					db = p.Database
@@ -179,7 +179,7 @@ func processListTable() *virtualTable {
 				if p.Query != "" {
 					info = p.Query
 				}
-				q.emit(int64(p.Connection), p.User, p.Host, db, string(p.Command), int64(p.Seconds()), "", info)
+				q.emit(int64(p.Connection), p.User, p.Host, db, string(p.Command), int64(p.Seconds()), q.engine.stateOf(&p), info)
 			}
 			return nil
 		},
@@ -195,7 +195,7 @@ func threadsTable() *virtualTable {
 			textField("ROLE", 64), textField("INSTRUMENTED", 3, true), textField("HISTORY", 3, true), textField("CONNECTION_TYPE", 16), intField("THREAD_OS_ID"),
 			textField("RESOURCE_GROUP", 64)),
 		rows: func(q *virtualQuery) error {
-			for _, p := range q.processes() {
+			for _, p := range processes(q.ctx) {
 				var db, info any
 				if p.Database != "" {
 					db = p.Database
@@ -204,7 +204,7 @@ func threadsTable() *virtualTable {
 					info = p.Query
 				}
 				id := int64(p.Connection)
-				q.emit(id, "thread/sql/one_connection", "FOREGROUND", id, p.User, p.Host, db, string(p.Command), int64(p.Seconds()), nil, info, nil, nil, "NO", "NO",
+				q.emit(id, "thread/sql/one_connection", "FOREGROUND", id, p.User, p.Host, db, string(p.Command), int64(p.Seconds()), textOrNull(q.engine.stateOf(&p)), info, nil, nil, "NO", "NO",
 					"TCP/IP", nil, nil)
 			}
 			return nil

@@ -44,6 +44,8 @@ func (e *Engine) showNode(n sql.Node) *rowsNode {
 		return showTableStatus(n)
 	case *plan.FlushPrivileges: // accounts come with the server's start
 		return &rowsNode{name: "FlushPrivileges", sch: gms.OkResultSchema, rows: fixedRows([]sql.Row{{gms.NewOkResult(0)}})}
+	case *plan.ShowProcessList:
+		return e.showProcessList(n.Schema())
 	case *plan.ShowVariables:
 		return showVariables(n)
 	case *plan.ShowStatus:

@@ -97,7 +97,7 @@ func (p *parser) refuse(s sqlparser.Statement) error {
 			"The Tributary server is running with the --read-only option so it cannot execute this statement (%s)", what)
 	}
 	if strings.HasSuffix(what, " VIEW") {
-		return errs.Unsupportedf("%s is not supported: a warehouse of files keeps no views", what)
+		return errs.Unsupportedf("%s is not supported: a warehouse of files keeps no views; begin the query with WITH name AS (SELECT …), or keep its rows with CREATE TABLE … AS SELECT", what)
 	}
 	return errs.Unsupportedf("This version of Tributary doesn't yet support '%s'", what)
 }

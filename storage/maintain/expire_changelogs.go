@@ -45,6 +45,7 @@ func (t *Table) expireChangelogs(ctx context.Context, o ExpireOptions, all bool)
 		return 0, err
 	}
 	for i := range steps {
+		t.progress("expiring changelogs", i, len(steps))
 		err := t.deleteFiles(ctx, steps[i].data)
 		if err == nil {
 			err = t.deleteFiles(ctx, steps[i].metadata)

@@ -108,6 +108,7 @@ func (e *expiry) plan(ctx context.Context) error {
 	lists := make([][]candidate, e.n)
 	logs := make([][]fileRef, e.n)
 	for i, s := range e.snaps[:e.n] {
+		e.t.progress("reading snapshots", i, e.n)
 		next := e.snaps[i+1]
 		gone, err := e.unused(ctx, s, next)
 		if err != nil {
@@ -351,6 +352,7 @@ func (e *expiry) run(ctx context.Context) (done int, err error) {
 		}
 	}()
 	for i, s := range e.snaps[:e.n] {
+		t.progress("expiring snapshots", i, e.n)
 		if err := t.deleteFiles(ctx, e.steps[i].data); err != nil {
 			return done, err
 		}

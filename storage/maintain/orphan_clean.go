@@ -267,7 +267,8 @@ func (w *orphanWalk) delete(ctx context.Context) error {
 	var gone []orphan
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxReaders)
-	for _, f := range w.found {
+	for i, f := range w.found {
+		w.t.progress("deleting orphan files", i, len(w.found))
 		g.Go(func() error {
 			if err := w.t.t.FIO.Delete(gctx, f.path); err != nil {
 				w.t.t.Log.Warn("an orphan file could not be deleted", "table", w.t.t.Label, "file", f.path, "error", err)
@@ -295,7 +296,8 @@ func (w *orphanWalk) delete(ctx context.Context) error {
 func (t *Table) usedNames(ctx context.Context, branches []*branch) (map[string]bool, error) {
 	used := map[string]bool{}
 	read := map[string]bool{} // manifests
-	for _, b := range branches {
+	for i, b := range branches {
+		t.progress("reading branches", i, len(branches))
 		holders, err := t.holders(ctx, b, 0)
 		if err != nil {
 			return nil, errs.New(errs.ClassOf(err), "table %s: orphan files are not cleaned, because branch '%s' cannot be read: %w", t.t.Label, b.name, err)

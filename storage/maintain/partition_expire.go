@@ -151,6 +151,7 @@ func (t *Table) ExpirePartitions(ctx context.Context, o PartitionExpireOptions) 
 	types := s.PartitionTypes()
 	c := t.committer(t.own, s)
 	for done := 0; done < len(list); done += size {
+		t.progress("expiring partitions", done, len(list))
 		chosen := map[string]bool{}
 		for _, p := range list[done:min(done+size, len(list))] {
 			chosen[string(binrow.EncodeRow(types, p.Values))] = true

@@ -33,6 +33,8 @@ type Target struct {
 	Random io.Reader
 	// Log takes what is no error of the caller: nil = nothing.
 	Log *slog.Logger
+	// Progress takes a text that says how far long work is; nil = nobody listens.
+	Progress func(text string)
 }
 
 // Table maintains one branch of a table. It keeps no state of the table: every call
