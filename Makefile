@@ -1,4 +1,4 @@
-# Targets: build, run, test, lint, interop, bench, microbench.
+# Targets: build, run, test, lint, interop, bench, bench-writes, microbench.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -17,7 +17,7 @@ endif
 # The race detector needs cgo and a C compiler, for the test binaries only.
 HAVE_CC := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo yes)
 
-.PHONY: build run test lint interop bench microbench clean
+.PHONY: build run test lint interop bench bench-writes microbench clean
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o build/tributary ./cmd/tributary
@@ -51,15 +51,22 @@ interop: build
 	sqltests/interop/run.sh build/tributary
 	sqltests/interop/exchange.sh build/tributary
 
-# Against DuckDB and pypaimon-rust on generated data, see docs/benchmarks.md: make bench ROWS=1000000
-# With PROFILE=folder only CPU profiles are written.
-ROWS    ?= 10000000
-ROUNDS  ?= 5
-THREADS ?= 2
-PROFILE ?=
+# Against other engines on generated data, see docs/benchmarks.md: make bench ROWS=1000000 ROWS_WRITE=500000
+# WRITES=no leaves the writing out, bench-writes measures nothing else. With PROFILE=folder only CPU profiles are written.
+ROWS       ?= 10000000
+ROWS_WRITE ?= 5000000
+ROUNDS     ?= 5
+THREADS    ?= 2
+WRITES     ?= yes
+PROFILE    ?=
+BENCH_FLAGS = -rows $(ROWS) -rows-write $(ROWS_WRITE) -rounds $(ROUNDS) -threads $(THREADS) -profile '$(PROFILE)'
 bench: build
 	CGO_ENABLED=0 go build -o build/bench/bench ./sqltests/bench
-	build/bench/bench -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS) -profile '$(PROFILE)'
+	build/bench/bench $(BENCH_FLAGS) -writes=$(if $(filter yes,$(WRITES)),true,false)
+
+bench-writes: build
+	CGO_ENABLED=0 go build -o build/bench/bench ./sqltests/bench
+	build/bench/bench $(BENCH_FLAGS) -reads=false
 
 # make microbench BENCH=Scan PKG=./storage/read/
 BENCH ?= .

@@ -77,6 +77,9 @@ func (p *Parser) ParseOneWithOptions(ctx context.Context, query string, options 
 
 // parse is the common part of Parse and ParseWithOptions.
 func (p *Parser) parse(query string, delimiter rune, multi bool, mode Mode) (stmt sqlparser.Statement, text, rest string, err error) {
+	if stmt, text, ok := p.parseBulk(query, delimiter, mode); ok {
+		return stmt, text, "", nil
+	}
 	piece, more := nextPiece(NewLexer(query, mode), string(delimiter))
 	for piece.Empty && more { // leading semicolons
 		query = query[piece.Rest:]

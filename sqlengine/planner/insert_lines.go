@@ -43,10 +43,12 @@ type lineReader struct {
 	ends   []int
 	nulls  []bool
 	fields []lineField
+	// simple says that separators cannot be taken for anything else, so that lines are found by them (plainLine).
+	simple bool
 }
 
 func newLineReader(in io.Reader, f lineFormat) *lineReader {
-	return &lineReader{in: bufio.NewReaderSize(in, lineBuffer), f: f}
+	return &lineReader{in: bufio.NewReaderSize(in, lineBuffer), f: f, simple: f.simple()}
 }
 
 // ahead reports whether the rest of a separator, whose first byte has been read, comes next, and takes it.
@@ -95,6 +97,11 @@ func (l *lineReader) start() error {
 
 // next returns the fields of the next line; io.EOF at the end of the file.
 func (l *lineReader) next() ([]lineField, error) {
+	if l.simple {
+		if ok, err := l.plainLine(); ok || err != nil {
+			return l.fields, err
+		}
+	}
 	if err := l.start(); err != nil {
 		return nil, err
 	}

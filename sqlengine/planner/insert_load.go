@@ -252,7 +252,7 @@ func (r *fileRows) line(fields []lineField) error {
 		case fields[c.field].null:
 			err = r.null(w)
 		default:
-			err = w.text(string(fields[c.field].text))
+			err = w.textOf(fields[c.field].text)
 		}
 		if err != nil {
 			return err

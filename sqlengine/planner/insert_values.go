@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 	"github.com/shopspring/decimal"
 
+	"github.com/tributarydb/tributary/sqlengine/dialect"
 	"github.com/tributarydb/tributary/sqlengine/errmap"
 	"github.com/tributarydb/tributary/storage/errs"
 )
@@ -72,6 +73,10 @@ func carryValues(ins *sqlparser.Insert) {
 	var children sqlparser.Exprs
 	cells := make([]valueCell, 0, len(v.Values)*len(v.Values[0]))
 	for r, tuple := range v.Values {
+		if bulk, ok := dialect.AsLiteralRows(tuple); ok { // the last one
+			carrier.rows = append(carrier.rows[:r], carriedLiterals(bulk.Rows)...)
+			break
+		}
 		from := len(cells)
 		for _, e := range tuple {
 			c := literalCell(e)
@@ -90,6 +95,30 @@ func carryValues(ins *sqlparser.Insert) {
 		first[i] = &sqlparser.NullVal{}
 	}
 	v.Values = sqlparser.Values{first}
+}
+
+// literalKinds are the kinds of cells by those of literals.
+var literalKinds = [...]cellKind{
+	dialect.LiteralNull: cellNull, dialect.LiteralDefault: cellDefault, dialect.LiteralInt: cellInt, dialect.LiteralDecimal: cellDecimal,
+	dialect.LiteralDouble: cellDouble, dialect.LiteralText: cellText, dialect.LiteralTrue: cellTrue, dialect.LiteralFalse: cellFalse,
+}
+
+// carriedLiterals makes cells of rows that have literals only.
+func carriedLiterals(rows [][]dialect.Literal) [][]valueCell {
+	n := 0
+	for _, r := range rows {
+		n += len(r)
+	}
+	cells := make([]valueCell, 0, n)
+	out := make([][]valueCell, len(rows))
+	for i, r := range rows {
+		from := len(cells)
+		for _, l := range r {
+			cells = append(cells, valueCell{text: l.Text, kind: literalKinds[l.Kind]})
+		}
+		out[i] = cells[from:len(cells):len(cells)]
+	}
+	return out
 }
 
 // literalCell reads a value; the kind is cellExpr where it is no literal.
@@ -249,6 +278,9 @@ func (w *cellWriter) literal(c *valueCell) error {
 		}
 		return w.literalExact(c)
 	case cellDecimal:
+		if ok, err := w.plainNumber(c.text); ok {
+			return err
+		}
 		return w.literalExact(c)
 	case cellDouble:
 		f, err := strconv.ParseFloat(string(c.text), 64)
@@ -257,7 +289,7 @@ func (w *cellWriter) literal(c *valueCell) error {
 		}
 		return w.float(f, 64)
 	case cellText:
-		return w.text(string(c.text))
+		return w.textOf(c.text)
 	case cellHex:
 		return w.hex(hexLiteral(c.text))
 	}

@@ -23,6 +23,10 @@ type settings struct {
 	binary, cache    string
 	python, profiles string
 	generateOnly     bool
+	// reads and writes choose the parts; rowsWrite is the number of rows that are written, smallTime how long single rows are inserted.
+	reads, writing bool
+	rowsWrite      int64
+	smallTime      time.Duration
 }
 
 func main() {
@@ -35,6 +39,10 @@ func main() {
 	flag.StringVar(&s.python, "python", "python3", "`program` that makes the peers' environment")
 	flag.StringVar(&s.profiles, "profile", "", "write CPU profiles into this `folder` and measure nothing")
 	flag.BoolVar(&s.generateOnly, "generate", false, "only make the tables")
+	flag.BoolVar(&s.reads, "reads", true, "measure reading")
+	flag.BoolVar(&s.writing, "writes", true, "measure writing")
+	flag.Int64Var(&s.rowsWrite, "rows-write", 5_000_000, "`number` of rows that are written")
+	flag.DurationVar(&s.smallTime, "small-time", 4*time.Second, "how long single rows are inserted, for each number of connections")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -48,13 +56,26 @@ func main() {
 func progress(line string) { fmt.Fprintln(os.Stderr, "bench:", line) }
 
 func (s *settings) run(ctx context.Context) error {
-	if s.rows < 1 || s.rounds < 1 || s.threads < 1 || flag.NArg() > 0 {
+	if s.rows < 1 || s.rowsWrite < 1 || s.rounds < 1 || s.threads < 1 || flag.NArg() > 0 {
 		return errors.New("rows, rounds and threads must be positive numbers, and there are no other arguments")
 	}
 	cache, err := filepath.Abs(s.cache)
 	if err != nil {
 		return err
 	}
+	if s.reads || s.generateOnly {
+		if err := s.measureReads(ctx, cache); err != nil || s.generateOnly {
+			return err
+		}
+	}
+	if s.writing {
+		return s.writes(ctx, cache)
+	}
+	return nil
+}
+
+// measureReads is the read part of the benchmark.
+func (s *settings) measureReads(ctx context.Context, cache string) error {
 	w, err := generate.Make(ctx, filepath.Join(cache, "rows-"+strconv.FormatInt(s.rows, 10)), s.rows, runtime.GOMAXPROCS(0), progress)
 	if err != nil || s.generateOnly {
 		return err
@@ -94,7 +115,7 @@ func (s *settings) run(ctx context.Context) error {
 
 // engines starts the server and the peers that can be had.
 func (s *settings) engines(ctx context.Context, cache string, w *generate.Warehouse) ([]engine, error) {
-	ours, err := startServer(ctx, s.binary, w.Dir, s.threads)
+	ours, err := startServer(ctx, s.binary, w.Dir, s.threads, true)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +171,7 @@ func (s *settings) readTables(ctx context.Context, w *generate.Warehouse) ([]rea
 }
 
 func (s *settings) readTable(ctx context.Context, w *generate.Warehouse, t *generate.Table) (r reading, err error) {
-	server, err := startServer(ctx, s.binary, w.Dir, s.threads)
+	server, err := startServer(ctx, s.binary, w.Dir, s.threads, true)
 	if err != nil {
 		return r, err
 	}

@@ -25,11 +25,12 @@ import (
 
 var readyLine = regexp.MustCompile(`^tributary: ready on (\S+?)[, ]`)
 
-// server is a running Tributary and a connection to it.
+// server is a running Tributary and connections to it.
 type server struct {
 	release string
 	cmd     *exec.Cmd
-	db      *sql.DB
+	// db has one connection, pool any number.
+	db, pool *sql.DB
 	// received counts the bytes that came over the connections.
 	received *atomic.Int64
 }
@@ -47,12 +48,16 @@ func (c countedConn) Read(b []byte) (int, error) {
 }
 
 // startServer starts the binary with the warehouse on a free port.
-func startServer(ctx context.Context, binary, warehouse string, threads int) (*server, error) {
+func startServer(ctx context.Context, binary, warehouse string, threads int, readOnly bool) (*server, error) {
 	release, err := exec.CommandContext(ctx, binary, "version").Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s version: %w", binary, err)
 	}
-	cmd := exec.CommandContext(ctx, binary, "serve", "--warehouse", warehouse, "--listen", "127.0.0.1:0", "--read-only", "--log-level", "warn")
+	args := []string{"serve", "--warehouse", warehouse, "--listen", "127.0.0.1:0", "--log-level", "warn"}
+	if readOnly {
+		args = append(args, "--read-only")
+	}
+	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(threads))
 	cmd.Stderr = os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
@@ -69,10 +74,22 @@ func startServer(ctx context.Context, binary, warehouse string, threads int) (*s
 		return nil, errors.Join(fmt.Errorf("%s did not start: %q", binary, line), err, cmd.Process.Kill(), cmd.Wait())
 	}
 	s := &server{release: strings.TrimSpace(strings.SplitN(string(release), "\n", 2)[0]), cmd: cmd, received: &atomic.Int64{}}
-	if s.db, err = connect("tcp", m[1], "root", "", s.received); err != nil {
+	if s.db, s.pool, err = connectAll("tcp", m[1], "root", "", s.received); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// connectAll gives one connection, without a database where there is none yet, and a pool of connections.
+func connectAll(network, address, user, password string, received *atomic.Int64) (db, pool *sql.DB, err error) {
+	if db, err = connect(network, address, user, password, received); err != nil {
+		return nil, nil, err
+	}
+	if pool, err = connect(network, address, user, password, received); err != nil {
+		return nil, nil, err
+	}
+	pool.SetMaxOpenConns(0)
+	return db, pool, nil
 }
 
 // connect opens one connection; received counts its bytes.
@@ -163,6 +180,7 @@ func readRows(ctx context.Context, db *sql.DB, text string) (rows int64, err err
 
 func (s *server) close() error {
 	s.db.Close()
+	s.pool.Close()
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}

@@ -82,8 +82,14 @@ func (w *Writer) writesChangelog() bool { return w.opts.changelogInput && !w.ove
 // finishSlots writes what is still in memory or spilled.
 func (w *Writer) finishSlots(ctx context.Context) error {
 	var v *view
+	empty, err := w.spilled()
+	if err != nil {
+		return err
+	}
+	if empty != nil {
+		empty.rows.release()
+	}
 	if w.buf != nil {
-		var err error
 		if v, err = w.buf.view(); err != nil {
 			return err
 		}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/tributarydb/tributary/storage/column"
+	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/lsm"
 	"github.com/tributarydb/tributary/storage/schema"
 )
@@ -117,19 +119,16 @@ func (v *view) slotRows(s *slot) []uint32 {
 	return v.rows[v.from[s.id]:v.from[s.id+1]]
 }
 
-// spill moves all rows to a temporary file: of primary-key tables a sorted run
+// spill moves all rows of the slots to a temporary file: of primary-key tables a sorted run
 // a slot, merged, and the unmerged rows as well where changelog files need them.
-func (b *slotBuffer) spill(ctx context.Context) error {
+func (b *slotBuffer) spill(ctx context.Context, slots []*slot, file *spillFile) (err error) {
+	defer errs.Recover(&err, "moving rows of "+b.w.t.Label+" out of memory")
 	v, err := b.view()
 	if err != nil {
 		return err
 	}
-	file, err := b.w.newSpill()
-	if err != nil {
-		return err
-	}
 	space := &lsm.SortSpace{}
-	for _, s := range b.w.slots {
+	for _, s := range slots {
 		rows := v.slotRows(s)
 		if len(rows) == 0 {
 			continue
@@ -164,6 +163,47 @@ func (b *slotBuffer) spill(ctx context.Context) error {
 	}
 	b.reset()
 	return nil
+}
+
+// spilling is a buffer that is being moved out of memory while another one fills.
+type spilling struct {
+	buf  *slotBuffer
+	done chan error
+}
+
+// spillFull begins to move the rows out of memory where they take half of what they may. While they go, rows
+// are collected in the other half.
+func (w *Writer) spillFull(ctx context.Context) error {
+	if w.buf == nil || w.buf.bytes() < w.opts.bufferBytes/2 {
+		return nil
+	}
+	next, err := w.spilled()
+	if err != nil {
+		return err
+	}
+	file, err := w.newSpill()
+	if err != nil {
+		return err
+	}
+	if next == nil {
+		next = newSlotBuffer(w, w.schema.HasPrimaryKey())
+	}
+	full, slots := w.buf, slices.Clone(w.slots)
+	w.buf, w.going = next, &spilling{full, make(chan error, 1)}
+	done := w.going.done
+	go func() { done <- full.spill(ctx, slots, file) }()
+	return nil
+}
+
+// spilled waits until the buffer that is being moved is empty, and returns it; nil where there is none.
+func (w *Writer) spilled() (*slotBuffer, error) {
+	if w.going == nil {
+		return nil, nil
+	}
+	err := <-w.going.done
+	buf := w.going.buf
+	w.going = nil
+	return buf, err
 }
 
 // spillRun copies a run to a temporary file.

@@ -78,6 +78,7 @@ type Writer struct {
 
 	slots  []*slot
 	buf    *slotBuffer
+	going  *spilling
 	log    *rowLog
 	direct bool
 	rows   int64
@@ -207,6 +208,13 @@ func (w *Writer) Write(ctx context.Context, rows Rows) error {
 		return err
 	}
 	w.rows += int64(n)
+	if w.oneSlot() {
+		s, err := w.onlySlot()
+		if err != nil {
+			return err
+		}
+		return w.placeIn(ctx, s, rows)
+	}
 	if w.partOf == nil {
 		w.partOf, w.bucketOf = make([]uint32, column.MaxRows), make([]int32, column.MaxRows)
 	}
@@ -225,13 +233,47 @@ func (w *Writer) Write(ctx context.Context, rows Rows) error {
 	return w.place(ctx, rows)
 }
 
+// oneSlot reports whether all rows go to the same bucket.
+func (w *Writer) oneSlot() bool {
+	return w.bucketer == nil && !w.deferred() && !w.schema.Partitioned()
+}
+
+// onlySlot is the bucket of all rows.
+func (w *Writer) onlySlot() (*slot, error) {
+	if len(w.slots) > 0 {
+		return w.slots[0], nil
+	}
+	p, err := w.router.byValues(nil)
+	if err != nil {
+		return nil, err
+	}
+	return w.slotOf(p, w.onlyBucket())
+}
+
+// placeIn hands rows to a slot, which gets all of them.
+func (w *Writer) placeIn(ctx context.Context, s *slot, rows Rows) error {
+	if w.direct {
+		return w.writeDirect(ctx, s, rows, rows.Sel)
+	}
+	if w.buf == nil {
+		w.buf = newSlotBuffer(w, w.schema.HasPrimaryKey())
+	}
+	w.buf.add(s, rows, rows.Sel)
+	return w.spillFull(ctx)
+}
+
+// onlyBucket is the bucket of rows that have no other by their values.
+func (w *Writer) onlyBucket() int {
+	if w.opts.postponed {
+		return schema.PostponeBucket
+	}
+	return 0
+}
+
 // fixedBuckets sets bucketOf.
 func (w *Writer) fixedBuckets(rows *Rows, b *binrow.Bucketer) error {
 	if b == nil {
-		bucket := int32(0)
-		if w.opts.postponed {
-			bucket = schema.PostponeBucket
-		}
+		bucket := int32(w.onlyBucket())
 		each(rows.Sel, rows.N, func(i int) { w.bucketOf[i] = bucket })
 		return nil
 	}
@@ -289,10 +331,7 @@ func (w *Writer) place(ctx context.Context, rows Rows) error {
 		}
 		w.buf.add(s, rows, sel)
 	}
-	if w.buf != nil && w.buf.bytes() >= w.opts.bufferBytes {
-		return w.buf.spill(ctx)
-	}
-	return nil
+	return w.spillFull(ctx)
 }
 
 // writeDirect appends rows of an append table, or postponed ones, to the slot's file.
@@ -404,6 +443,9 @@ func (w *Writer) newSpill() (*spillFile, error) {
 
 // free gives up memory and temporary files.
 func (w *Writer) free() {
+	if b, _ := w.spilled(); b != nil {
+		b.rows.release()
+	}
 	for _, s := range w.spills {
 		s.close()
 	}

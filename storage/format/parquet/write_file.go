@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"io"
-	"strconv"
 	"strings"
 
 	pq "github.com/apache/arrow-go/v18/parquet"
@@ -45,11 +44,16 @@ type fileWriter struct {
 	group  pqfile.BufferedRowGroupWriter
 	places []*place
 	cols   []*leafWriter
-	sunk   *counter
+	enc    encoders
+	// cur takes the rows of Write.
+	cur  *round
+	sunk *counter
 	// raw is about how many bytes of values the open row group holds.
 	raw   int64
 	block int64
 	done  bool
+	// scratch are the slots of a column.
+	scratch slots
 }
 
 // counter counts what goes out.
@@ -107,6 +111,7 @@ func Create(ctx context.Context, fio fileio.FileIO, path string, o format.WriteO
 	for _, p := range b.leaves {
 		f.cols = append(f.cols, &leafWriter{p: p})
 	}
+	f.enc.free = make(chan *round, roundsAhead)
 	defer func() {
 		if err != nil {
 			f.Abort()
@@ -141,31 +146,67 @@ func (f *fileWriter) Write(ctx context.Context, b *column.Batch) (err error) {
 		return nil
 	}
 	if f.group == nil {
-		if f.group, err = f.w.AppendBufferedRowGroupChecked(); err != nil {
+		if err := f.openGroup(); err != nil {
 			return f.wrap(err)
 		}
-		for i, c := range f.cols {
-			if c.out, err = f.group.Column(i); err != nil {
-				return f.wrap(err)
-			}
+	}
+	if f.cur == nil {
+		if f.cur, err = f.enc.take(ctx, f.cols); err != nil {
+			return f.wrap(err)
 		}
 	}
 	for i, p := range f.places {
-		s := slots{at: make([]int32, n), def: make([]int16, n), rep: make([]int16, n)}
-		for k := range n {
-			s.at[k] = int32(b.Row(k))
-		}
-		err := descend(p, b.Cols[i], &s, func(p *place, v *column.Vector, s *slots) error {
-			size, err := f.cols[p.leaf].write(v, s)
-			f.raw += size
-			return err
-		})
+		size, err := f.addColumn(p, b.Cols[i], b.Sel, n)
 		if err != nil {
 			return f.wrap(err)
 		}
+		f.cur.raw += size
+		f.raw += size
 	}
+	f.cur.rows += n
 	if f.raw >= f.block {
 		return f.closeGroup()
+	}
+	if f.cur.rows >= roundRows || f.cur.raw >= roundBytes {
+		f.enc.start(f.cur)
+		f.cur = nil
+	}
+	return nil
+}
+
+// addColumn adds the rows of a column to the current round and returns about how many bytes of values they are.
+func (f *fileWriter) addColumn(p *place, v *column.Vector, sel []uint16, n int) (size int64, err error) {
+	if p.leaf >= 0 {
+		if p.required && v.Valid != nil && hasNull(v, sel) {
+			return 0, nullIn(p)
+		}
+		return f.cur.chunks[p.leaf].addFlat(p, v, sel, n)
+	}
+	s := &f.scratch
+	s.reset(n)
+	for k := range n {
+		s.at[k] = int32(k)
+	}
+	for k, i := range sel {
+		s.at[k] = int32(i)
+	}
+	err = descend(p, v, s, func(p *place, v *column.Vector, s *slots) error {
+		n, err := f.cur.chunks[p.leaf].add(p, v, s)
+		size += n
+		return err
+	})
+	return size, err
+}
+
+func (f *fileWriter) openGroup() (err error) {
+	if f.group, err = f.w.AppendBufferedRowGroupChecked(); err != nil {
+		return err
+	}
+	for i, c := range f.cols {
+		if c.out, err = f.group.Column(i); err != nil {
+			return err
+		}
+		c.opened()
 	}
 	return nil
 }
@@ -174,23 +215,25 @@ func (f *fileWriter) closeGroup() error {
 	if f.group == nil {
 		return nil
 	}
-	err := f.group.Close()
+	if f.cur != nil {
+		f.enc.start(f.cur)
+		f.cur = nil
+	}
+	err := f.enc.wait()
+	if err == nil {
+		err = f.group.Close()
+	}
 	f.group, f.raw = nil, 0
+	f.enc.newGroup()
 	return f.wrap(err)
 }
 
-// openRatio is how much smaller values of an open page are expected to become.
+// openRatio is how much smaller values that are not compressed yet are expected to become.
 const openRatio = 3
 
-// Size implements format.Writer.
+// Size implements format.Writer. It depends on what was written only, not on how far the encoders are.
 func (f *fileWriter) Size() int64 {
-	n := f.sunk.n
-	if f.group != nil {
-		done := f.group.TotalCompressedBytes()
-		pages := f.group.TotalBytesWritten()
-		n += done + max(0, f.raw-pages)/openRatio
-	}
-	return n
+	return f.sunk.n + f.enc.compressed + (f.enc.open+max(0, f.raw-f.enc.raw))/openRatio
 }
 
 // Close implements format.Writer.
@@ -224,149 +267,9 @@ func (f *fileWriter) Close(ctx context.Context) (size int64, err error) {
 func (f *fileWriter) Abort() {
 	if !f.done {
 		f.done = true
+		f.enc.cancel()
 		_ = f.out.Abort()
 	}
-}
-
-// leafWriter converts and writes the values of one column chunk.
-type leafWriter struct {
-	p     *place
-	out   pqfile.ColumnChunkWriter
-	bools []bool
-	i32   []int32
-	i64   []int64
-	f32   []float32
-	f64   []float64
-	bytes []pq.ByteArray
-	fixed []pq.FixedLenByteArray
-	i96   []pq.Int96
-	buf   []byte
-}
-
-// write writes the slots' levels and values and returns about how many bytes the values take.
-func (l *leafWriter) write(v *column.Vector, s *slots) (size int64, err error) {
-	def, rep := s.def, s.rep
-	if l.p.def == 0 {
-		def = nil
-	}
-	if l.p.rep == 0 {
-		rep = nil
-	}
-	base, at := v, func(i int32) int32 { return i }
-	if v.Dict != nil {
-		base, at = v.Dict, func(i int32) int32 { return int32(v.Codes[i]) }
-	}
-	switch l.p.stored {
-	case storedBool:
-		l.bools = l.bools[:0]
-		for _, i := range s.at {
-			if i >= 0 {
-				l.bools = append(l.bools, base.I32[at(i)] != 0)
-			}
-		}
-		_, err = l.out.(*pqfile.BooleanColumnChunkWriter).WriteBatch(l.bools, def, rep)
-		return int64(len(l.bools)) / 8, err
-	case storedInt32:
-		l.i32 = l.i32[:0]
-		for _, i := range s.at {
-			if i >= 0 {
-				l.i32 = append(l.i32, base.I32[at(i)])
-			}
-		}
-		_, err = l.out.(*pqfile.Int32ColumnChunkWriter).WriteBatch(l.i32, def, rep)
-		return 4 * int64(len(l.i32)), err
-	case storedInt32FromInt64:
-		l.i32 = l.i32[:0]
-		for _, i := range s.at {
-			if i >= 0 {
-				l.i32 = append(l.i32, int32(base.I64[at(i)]))
-			}
-		}
-		_, err = l.out.(*pqfile.Int32ColumnChunkWriter).WriteBatch(l.i32, def, rep)
-		return 4 * int64(len(l.i32)), err
-	case storedInt64, storedMicros, storedMillis:
-		l.i64 = l.i64[:0]
-		for _, i := range s.at {
-			if i >= 0 {
-				l.i64 = append(l.i64, base.I64[at(i)])
-			}
-		}
-		if l.p.stored == storedMillis {
-			for i, x := range l.i64 {
-				l.i64[i] = floorDiv(x, 1000)
-			}
-		}
-		_, err = l.out.(*pqfile.Int64ColumnChunkWriter).WriteBatch(l.i64, def, rep)
-		return 8 * int64(len(l.i64)), err
-	case storedFloat:
-		l.f32 = l.f32[:0]
-		for _, i := range s.at {
-			if i >= 0 {
-				l.f32 = append(l.f32, base.F32[at(i)])
-			}
-		}
-		_, err = l.out.(*pqfile.Float32ColumnChunkWriter).WriteBatch(l.f32, def, rep)
-		return 4 * int64(len(l.f32)), err
-	case storedDouble:
-		l.f64 = l.f64[:0]
-		for _, i := range s.at {
-			if i >= 0 {
-				l.f64 = append(l.f64, base.F64[at(i)])
-			}
-		}
-		_, err = l.out.(*pqfile.Float64ColumnChunkWriter).WriteBatch(l.f64, def, rep)
-		return 8 * int64(len(l.f64)), err
-	case storedBytes:
-		l.bytes = l.bytes[:0]
-		for _, i := range s.at {
-			if i >= 0 {
-				r := base.Ref[at(i)]
-				l.bytes = append(l.bytes, pq.ByteArray(base.Data[r.Off:r.Off+r.Len]))
-				size += 4 + int64(r.Len)
-			}
-		}
-		_, err = l.out.(*pqfile.ByteArrayColumnChunkWriter).WriteBatch(l.bytes, def, rep)
-		return size, err
-	case storedFixed:
-		l.fixed, l.buf = l.fixed[:0], l.buf[:0]
-		w := l.p.width
-		n := 0
-		for _, i := range s.at {
-			if i >= 0 {
-				n++
-			}
-		}
-		if cap(l.buf) < n*w {
-			l.buf = make([]byte, 0, n*w)
-		}
-		for _, i := range s.at {
-			if i >= 0 {
-				var b [16]byte
-				x := base.I128[at(i)]
-				binary.BigEndian.PutUint64(b[:8], uint64(x.Hi))
-				binary.BigEndian.PutUint64(b[8:], x.Lo)
-				l.buf = append(l.buf, b[16-w:]...)
-				l.fixed = append(l.fixed, l.buf[len(l.buf)-w:])
-			}
-		}
-		_, err = l.out.(*pqfile.FixedLenByteArrayColumnChunkWriter).WriteBatch(l.fixed, def, rep)
-		return int64(len(l.buf)), err
-	case storedInt96:
-		l.i96 = l.i96[:0]
-		for _, i := range s.at {
-			if i >= 0 {
-				k := at(i)
-				var sub uint16
-				if base.Sub != nil {
-					sub = base.Sub[k]
-				}
-				l.i96 = append(l.i96, int96(base.I64[k], sub))
-			}
-		}
-		_, err = l.out.(*pqfile.Int96ColumnChunkWriter).WriteBatch(l.i96, def, rep)
-		return 12 * int64(len(l.i96)), err
-	}
-	return 0, errs.New(errs.Unknown, "column '%s' has no form of storage (%s)", l.p.path, strconv.Itoa(int(l.p.stored)))
 }
 
 const (

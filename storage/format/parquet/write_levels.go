@@ -14,6 +14,16 @@ type slots struct {
 	rep []int16
 }
 
+// reset makes room for n slots without levels.
+func (s *slots) reset(n int) {
+	if cap(s.at) < n {
+		s.at, s.def, s.rep = make([]int32, n), make([]int16, n), make([]int16, n)
+	}
+	s.at, s.def, s.rep = s.at[:n], s.def[:n], s.rep[:n]
+	clear(s.def)
+	clear(s.rep)
+}
+
 func (s *slots) push(at int32, def, rep int16) {
 	s.at = append(s.at, at)
 	s.def = append(s.def, def)
@@ -28,7 +38,7 @@ func descend(p *place, v *column.Vector, in *slots, leaf func(p *place, v *colum
 	if p.required {
 		for _, at := range in.at {
 			if at >= 0 && v.IsNull(int(at)) {
-				return errs.Invalidf("Cannot write null to non-null column(%s)", p.path)
+				return nullIn(p)
 			}
 		}
 	} else {
