@@ -80,12 +80,21 @@ func (t *Table) PlanView(ctx context.Context, req relation.Request, v View) (*re
 		return nil, err
 	}
 	want := read.Want{Columns: req.Columns, Filter: req.Filter, Kind: v.Kind, Sequence: v.Sequence, RowID: v.RowID}
+	p := &planner{t: t, want: want, view: v, plan: &relation.Plan{}}
+	p.handles = t.env.Readers.NewHandles(ctx)
+	if stream, err := t.Streaming(); stream || err != nil {
+		if err == nil {
+			err = p.stream(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return p.finish(req), nil
+	}
 	st, err := t.State(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p := &planner{t: t, want: want, view: v, plan: &relation.Plan{}}
-	p.handles = t.env.Readers.NewHandles(ctx)
 	switch {
 	case st.Kind == DiffState:
 		err = p.diff(ctx, st)
