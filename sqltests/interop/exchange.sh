@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Lets Tributary, Apache Paimon on Flink, pypaimon and pypaimon-rust write and read the same tables in turn: exchange.sh [TRIBUTARY]
+# Lets Tributary, Apache Paimon on Flink, pypaimon and pypaimon-rust write and read the same tables in turn, and DuckDB and pyarrow
+# read the data files: exchange.sh [TRIBUTARY [SCRIPT…]]
 #
 # As run.sh, it skips what is not installed with a line that says what is missing; with CI=true it is installed first, and
 # failing to do so is an error. See exchange/doc.go for the scripts.
@@ -70,11 +71,14 @@ else
     quiet pypaimon python3 -m venv "$venv"
     quiet pypaimon "$venv/bin/pip" install -q "pypaimon==$pypaimon" "pypaimon-rust==$pypaimon_rust" "duckdb==$duckdb"
   fi
-  for engine in pypaimon pypaimon-rust; do
+  for engine in pypaimon pypaimon-rust duckdb pyarrow; do
     engines+=(-engine "$engine=$venv/bin/python $here/exchange/paimon_shell.py $engine $warehouse")
   done
 fi
 if [ "${#engines[@]}" -eq 0 ]; then exit 0; fi
+
+scripts=("${@:2}")
+if [ "${#scripts[@]}" -eq 0 ]; then scripts=("$here"/exchange/scripts/*.slt); fi
 
 cd "$root"
 go build -o "$work/exchange" ./sqltests/interop/exchange
@@ -96,6 +100,6 @@ if [ -z "$port" ]; then
   exit 1
 fi
 status=0
-"$work/exchange" -server "127.0.0.1:$port" -user exchange -password-file "$work/password" "${engines[@]}" "$here"/exchange/scripts/*.slt 2>"$work/engines.err" || status=$?
+"$work/exchange" -server "127.0.0.1:$port" -user exchange -password-file "$work/password" "${engines[@]}" "${scripts[@]}" 2>"$work/engines.err" || status=$?
 if [ "$status" -ne 0 ]; then tail -n 40 "$work/engines.err" | cut -c1-300 | sed 's/^/    /'; fi
 exit "$status"

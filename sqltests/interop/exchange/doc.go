@@ -12,8 +12,10 @@
 // out. Records of engines that are not there are skipped, and what follows in
 // the script of theirs is too: a script begins with a header line "needs: paimon" if
 // it makes no sense without one.
+// The engines duckdb and pyarrow read the data files of append tables and take part only where they are named.
 // The header line "each: FORMAT parquet orc avro" runs the script once for
-// each value, with {FORMAT} replaced in the statements.
+// each value, with {FORMAT} replaced in the statements; "not/orc: pypaimon (reason)"
+// then leaves an engine out for that value only.
 //
 // An engine other than tributary is a program that prints READY, then takes one
 // statement a line (\n and \\ escaped) and answers with lines "| cells" and OK or ERROR message.

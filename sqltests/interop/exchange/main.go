@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tributarydb/tributary/sqltests/runner"
@@ -30,7 +31,9 @@ func run() error {
 			return fmt.Errorf("want NAME=COMMAND")
 		}
 		commands[name] = strings.Fields(command)
-		x.order = append(x.order, name)
+		if !slices.Contains(named, name) {
+			x.order = append(x.order, name)
+		}
 		return nil
 	})
 	flag.Parse()

@@ -1,14 +1,16 @@
-"""Paimon's Python libraries behind a line protocol: paimon_shell.py pypaimon|pypaimon-rust WAREHOUSE
+"""Paimon's Python libraries, and readers of its data files, behind a line protocol: paimon_shell.py pypaimon|pypaimon-rust|duckdb|pyarrow WAREHOUSE
 
 Each line of standard input is one SQL statement, with \\n and \\\\ as escapes. The answer is a line "| cells" for each row,
 then "OK" or "ERROR message". Cells are printed as the script runner's format has them.
 
-pypaimon reads tables as Arrow; DuckDB answers the query over them. INSERT INTO t VALUES … is computed by DuckDB and written
-by pypaimon. pypaimon-rust answers queries itself (DataFusion).
+pypaimon reads tables as Arrow, with the options of a hint /*+ OPTIONS('k' = 'v') */; DuckDB answers the query over them.
+INSERT INTO t VALUES … is computed by DuckDB and written by pypaimon. pypaimon-rust answers queries itself (DataFusion).
+duckdb and pyarrow know nothing of Paimon: they read every data file below an append table's directory.
 """
 import base64
 import datetime
 import decimal
+import glob
 import json
 import re
 import sys
@@ -84,26 +86,57 @@ class Rust:
         print_batches(self.context.sql(sql))
 
 
-class Python:
+NAME = r"(?:`[^`]+`|[\w$]+)(?:\.(?:`[^`]+`|[\w$]+))?"
+HINT = r"\s*/\*\+\s*OPTIONS\s*\(([^)]*)\)\s*\*/"
+
+
+class Duck:
+    """Answers queries with DuckDB; load gives what stands for a table."""
+
     def __init__(self, warehouse):
         import duckdb
-        from pypaimon import CatalogFactory
-        self.catalog = CatalogFactory.create({"warehouse": warehouse})
+        self.warehouse = warehouse
         self.duckdb = duckdb.connect()
         self.duckdb.execute("SET TimeZone = 'UTC'")
 
-    def table(self, name):
-        return self.catalog.get_table(name if "." in name else "default." + name)
+    def run(self, sql):
+        tables = []
+
+        def named(match):
+            tables.append(self.load(full(match.group(2)), dict(re.findall(r"'([^']*)'\s*=\s*'([^']*)'", match.group(3) or ""))))
+            self.duckdb.register("input_%d" % len(tables), tables[-1])
+            return "%s input_%d" % (match.group(1), len(tables))
+
+        query = re.sub(r"(?i)\b(FROM|JOIN)\s+(%s)(?:%s)?" % (NAME, HINT), named, sql)
+        print_batches(self.duckdb.sql(query.replace("`", chr(34))).to_arrow_table().to_batches())
+
+
+def full(name):
+    """The table's name with its database, without quotes."""
+    parts = [x.strip("`") for x in re.findall(r"`[^`]+`|[\w$]+", name)]
+    return tuple(parts) if len(parts) == 2 else ("default", parts[0])
+
+
+class Python(Duck):
+    def __init__(self, warehouse):
+        super().__init__(warehouse)
+        from pypaimon import CatalogFactory
+        self.catalog = CatalogFactory.create({"warehouse": warehouse})
+
+    def table(self, name, options=None):
+        table = self.catalog.get_table(".".join(name))
+        return table.copy(options) if options else table
+
+    def load(self, name, options):
+        builder = self.table(name, options).new_read_builder()
+        return builder.new_read().to_arrow(builder.new_scan().plan().splits())
 
     def run(self, sql):
-        insert = re.match(r"(?is)\s*INSERT\s+INTO\s+`?([\w$.]+)`?\s+(VALUES\s.*)$", sql)
+        insert = re.match(r"(?is)\s*INSERT\s+INTO\s+(%s)\s+(VALUES\s.*)$" % NAME, sql)
         if insert:
-            self.insert(*insert.groups())
-            return
-        for name in re.findall(r"(?i)\b(?:FROM|JOIN)\s+`?([\w$.]+)`?", sql):
-            builder = self.table(name).new_read_builder()
-            self.duckdb.register(name, builder.new_read().to_arrow(builder.new_scan().plan().splits()))
-        print_batches(self.duckdb.sql(sql.replace("`", chr(34))).to_arrow_table().to_batches())
+            self.insert(full(insert.group(1)), insert.group(2))
+        else:
+            super().run(sql)
 
     def insert(self, name, values):
         from pypaimon.schema.data_types import PyarrowFieldParser
@@ -121,7 +154,28 @@ class Python:
             committer.close()
 
 
-shell = {"pypaimon": Python, "pypaimon-rust": Rust}[sys.argv[1]](sys.argv[2])
+class Files(Duck):
+    def files(self, name):
+        found = sorted(glob.glob("%s/%s.db/%s/**/bucket-*/data-*" % (self.warehouse, *map(glob.escape, name)), recursive=True))
+        found = [f for f in found if not f.endswith(".index")]
+        if not found:
+            raise ValueError("table %s.%s has no data files" % name)
+        return found
+
+
+class DuckFiles(Files):
+    def load(self, name, options):
+        return self.duckdb.read_parquet(self.files(name))
+
+
+class ArrowFiles(Files):
+    def load(self, name, options):
+        import pyarrow.dataset
+        files = self.files(name)
+        return pyarrow.dataset.dataset(files, format=files[0].rsplit(".", 1)[1]).to_table()
+
+
+shell = {"pypaimon": Python, "pypaimon-rust": Rust, "duckdb": DuckFiles, "pyarrow": ArrowFiles}[sys.argv[1]](sys.argv[2])
 print("READY", flush=True)
 for line in sys.stdin:
     sql = line.rstrip("\n").replace("\\\\", "\1").replace("\\n", "\n").replace("\1", "\\")

@@ -15,7 +15,10 @@ import (
 const tributary = "tributary"
 
 // known are the names that scripts may use.
-var known = []string{tributary, "paimon", "pypaimon", "pypaimon-rust"}
+var known = []string{tributary, "paimon", "pypaimon", "pypaimon-rust", "duckdb", "pyarrow"}
+
+// named are the engines that take part only where a record names them: they read data files, not tables.
+var named = []string{"duckdb", "pyarrow"}
 
 // turn says who executes a record.
 type turn struct {
@@ -32,6 +35,8 @@ func turnOf(rec *runner.Record) (turn, error) {
 		switch {
 		case w == "by:" || w == "not:":
 			part = w
+		case strings.HasPrefix(w, "not/"):
+			part = "" // of another variant
 		case strings.HasPrefix(w, "("), w == "":
 			part = ""
 		case part == "":
@@ -70,7 +75,7 @@ func (x *exchange) needs(s *runner.Script) string {
 }
 
 // variants returns the script once for each value of its header line "each:
-// NAME value…", with {NAME} replaced in statements and rows; the script itself without one.
+// NAME value…", with {NAME} replaced in statements and "not/value:" taken as "not:"; the script itself without one.
 func variants(s *runner.Script) []*runner.Script {
 	for _, h := range append([]string{s.Title}, s.Header...) {
 		rest, ok := strings.CutPrefix(strings.TrimSpace(strings.TrimPrefix(h, "#")), "each:")
@@ -85,6 +90,7 @@ func variants(s *runner.Script) []*runner.Script {
 			v.Records = slices.Clone(s.Records)
 			for i := range v.Records {
 				v.Records[i].SQL = strings.ReplaceAll(v.Records[i].SQL, "{"+words[0]+"}", value)
+				v.Records[i].Comment = strings.ReplaceAll(v.Records[i].Comment, "not/"+value+":", "not:")
 			}
 			out = append(out, &v)
 		}

@@ -18,6 +18,7 @@ func TestTurns(t *testing.T) {
 		{comment: "by: paimon", want: turn{by: []string{"paimon"}}},
 		{comment: "by: tributary pypaimon not: pypaimon-rust (no TIME)", want: turn{by: []string{"tributary", "pypaimon"}, not: []string{"pypaimon-rust"}}},
 		{comment: "not: paimon (why), not: pypaimon (why too)", want: turn{not: []string{"paimon", "pypaimon"}}},
+		{comment: "not/orc: pypaimon-rust (why) by: duckdb", want: turn{by: []string{"duckdb"}}},
 		{comment: "by: spark", bad: true},
 	} {
 		got, err := turnOf(&runner.Record{Comment: c.comment})
@@ -28,13 +29,18 @@ func TestTurns(t *testing.T) {
 }
 
 func TestVariants(t *testing.T) {
-	s, err := runner.Parse("x.slt", "# Formats\n# each: F parquet orc\n\nstatement ok\nCREATE TABLE t_{F} (a INT) WITH ('file.format' = '{F}')\n")
+	s, err := runner.Parse("x.slt", "# Formats\n# each: F parquet orc\n\n# not/orc: paimon (why)\nstatement ok\nCREATE TABLE t_{F} (a INT) WITH ('file.format' = '{F}')\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := variants(s)
 	if len(v) != 2 || v[1].Records[0].SQL != "CREATE TABLE t_orc (a INT) WITH ('file.format' = 'orc')" || s.Records[0].SQL == v[0].Records[0].SQL {
 		t.Fatalf("variants: %+v", v)
+	}
+	for i, want := range [][]string{nil, {"paimon"}} {
+		if got, err := turnOf(&v[i].Records[0]); err != nil || !reflect.DeepEqual(got.not, want) {
+			t.Errorf("%s is not by %v, %v", v[i].Name, got.not, err)
+		}
 	}
 	if v := variants(&runner.Script{Name: "plain"}); len(v) != 1 {
 		t.Fatalf("a plain script has %d variants", len(v))
