@@ -18,7 +18,8 @@ func init() {
 func createBranch(ctx context.Context, c *call) (*result, error) {
 	tag, flag := c.text("tag"), c.at("ignoreIfExists")
 	if flag == nil && (strings.EqualFold(tag, "true") || strings.EqualFold(tag, "false")) {
-		tag, flag = "", &tag
+		given := tag
+		tag, flag = "", &given
 	}
 	ignore := flag != nil && strings.EqualFold(strings.TrimSpace(*flag), "true")
 	m, _, err := c.maintain(ctx, nil)

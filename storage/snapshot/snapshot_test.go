@@ -3,6 +3,7 @@ package snapshot
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -324,4 +325,31 @@ func FuzzParse(f *testing.F) {
 		}
 		_, _ = ParseStatistics("x", b)
 	})
+}
+
+// TestStatisticsJSON writes statistics as Paimon's StatsFile does, and reads them again.
+func TestStatisticsJSON(t *testing.T) {
+	n := func(x int64) *int64 { return &x }
+	text := func(s string) *string { return &s }
+	s := &Statistics{SnapshotID: 3, SchemaID: 1, MergedRecordCount: n(4), MergedRecordSize: n(0), Columns: []ColumnStatistics{
+		{Column: "a \"q\"", ColumnID: 0, DistinctCount: n(3), NullCount: n(1), Min: text(""), Max: text("<ü>")},
+		{Column: "b", ColumnID: 7, NullCount: n(4), AvgLength: n(1), MaxLength: n(3)},
+	}}
+	got := string(s.JSON())
+	want := "{\n  \"snapshotId\": 3,\n  \"schemaId\": 1,\n  \"mergedRecordCount\": 4,\n  \"mergedRecordSize\": 0,\n  \"colStats\": {\n    \"a \\\"q\\\"\": {\n      \"colId\": 0,\n      \"distinctCount\": 3,\n      \"min\": \"\",\n      \"max\": \"<ü>\",\n      \"nullCount\": 1\n    },\n    \"b\": {\n      \"colId\": 7,\n      \"nullCount\": 4,\n      \"avgLen\": 1,\n      \"maxLen\": 3\n    }\n  }\n}"
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	back, err := ParseStatistics("x", []byte(got))
+	if err != nil {
+		t.Fatal(err)
+	}
+	back.ColumnsJSON = ""
+	if !reflect.DeepEqual(back, s) {
+		t.Errorf("%+v, want %+v", back, s)
+	}
+	empty := &Statistics{SnapshotID: 1}
+	if back, err := ParseStatistics("x", empty.JSON()); err != nil || len(back.Columns) != 0 || back.ColumnsJSON != "{}" {
+		t.Errorf("%+v, %v", back, err)
+	}
 }
