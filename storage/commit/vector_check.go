@@ -70,10 +70,10 @@ func (a *attempt) deletedFiles() (map[fileKey]bool, error) {
 // checkVectors checks deletion vectors against the files that are live after the
 // commit (sections 10.2, 10.3 and 12.3 of the format).
 //
-// Unaware buckets: who deletes a data file must remove its vector, else it does
+// Append tables: who deletes a data file must remove its vector, else it does
 // not know the rows that another writer deleted meanwhile; a vector needs its file.
 //
-// Other tables have one index file a bucket, which a new one replaces. Where the
+// Real buckets have one index file a bucket, which a new one replaces. Where the
 // commit does not name the file that it replaces, the new one must have what the old one had.
 func (a *attempt) checkVectors(state map[string]*manifest.Entry) error {
 	label := a.c.t.Label
@@ -90,9 +90,9 @@ func (a *attempt) checkVectors(state map[string]*manifest.Entry) error {
 	if err != nil {
 		return err
 	}
-	unaware := a.unaware()
+	unaware, keyed := a.unaware(), a.c.t.Schema.HasPrimaryKey()
 	err = a.eachVector(a.indexAdd, func(k fileKey, e *manifest.IndexEntry, r *manifest.VectorRange) error {
-		if unaware && !live[k] {
+		if !keyed && !live[k] {
 			return errs.Conflictf("table %s: rows of data file %s were to be deleted, but another writer removed the file meanwhile; repeat the statement", label, k.name)
 		}
 		added[k] = r
@@ -112,7 +112,7 @@ func (a *attempt) checkVectors(state map[string]*manifest.Entry) error {
 		if named(e) {
 			return nil
 		}
-		if unaware {
+		if unaware || !keyed && gone[k] && !a.r.DropVectors {
 			if gone[k] {
 				return errs.Conflictf("table %s: data file %s, which this commit deletes, has a deletion vector in %s, since another writer deleted rows of it meanwhile; repeat the statement", label, k.name, e.Name)
 			}

@@ -43,6 +43,8 @@ type Request struct {
 	Partitions func(values []column.Scalar) bool
 	// Buckets selects buckets; nil = all.
 	Buckets func(partition []column.Scalar, bucket int) bool
+	// Sort sorts all rows of the selected partitions of an append table, whatever Full says; nil = no sorting.
+	Sort *Sort
 	// User and Identifier mark the commit; "" = a new user.
 	User       string
 	Identifier int64
@@ -87,12 +89,22 @@ func runOnce(ctx context.Context, t *Target, r *Request) (out Result, err error)
 			w.Abort(ctx)
 		}
 	}()
-	messages, err := compactKeyed(ctx, t, r, w, snap, indexes)
+	rewrite := compactKeyed
+	switch {
+	case r.Sort != nil:
+		rewrite = sortAppend
+	case !t.Source.Schema.HasPrimaryKey():
+		rewrite = compactAppend
+	}
+	messages, err := rewrite(ctx, t, r, w, snap, indexes)
 	if err != nil || len(messages) == 0 {
 		return out, err
 	}
 	for _, m := range messages {
-		out.Before, out.After = out.Before+len(m.Compact.Before), out.After+len(m.Compact.After)
+		out.Before, out.After = out.Before+len(m.DeletedFiles), out.After+len(m.NewFiles)
+		if m.Compact != nil {
+			out.Before, out.After = out.Before+len(m.Compact.Before), out.After+len(m.Compact.After)
+		}
 	}
 	res, err := t.Committer.Commit(ctx, commit.Request{User: r.User, Identifier: r.Identifier, Messages: messages})
 	published = err == nil || errs.Is(err, errs.Uncertain)

@@ -2,7 +2,8 @@
 // primary-key table's buckets into fewer ones on higher levels, small files of append tables into bigger ones.
 //
 // Role: which files to rewrite (section 8.4 of the format, Paimon's
-// UniversalCompaction and MergeTreeCompactTask), rewriting them, and the commit of the
+// UniversalCompaction and MergeTreeCompactTask; section 17 and its AppendCompactCoordinator,
+// BucketedAppendCompactManager and SortCompactAction), rewriting them, and the commit of the
 // result as a COMPACT snapshot. It may import commit, index, lsm, manifest, read, scan, schema, snapshot,
 // write and what is below them. It must never know SQL, never change what a query answers, and
 // never delete a file that was published.
@@ -14,4 +15,8 @@
 // one snapshot. The commit fails where another writer has rewritten one of the files meanwhile: the
 // new files are removed, and the compaction starts again on the newest snapshot. Rows that
 // other writers add meanwhile are never touched: they are other files.
+//
+// Rows of append tables keep their order within what is rewritten together, and leave out those that
+// deletion vectors delete; the vectors go in the same snapshot. A sorting compaction reads whole
+// partitions, sorts them outside memory where they are big, and commits an OVERWRITE.
 package compact

@@ -16,6 +16,7 @@ var (
 	OptCompactionMaxFiles      = intOption("compaction.file-num-limit", 100_000, "files of an append table that a compaction looks at")
 	OptCompactionDeleteRatio   = doubleOption("compaction.delete-ratio-threshold", 0.2, "share of deleted rows from which a file of an append table is rewritten")
 	OptFullCompactionCommits   = unsetInt("full-compaction.delta-commits", "commits between full compactions")
+	OptZOrderVarBytes          = intOption("zorder.var-length-contribution", 8, "bytes that texts and binaries give to a Z-order key")
 	OptRowDeduplicate          = boolOption("changelog-producer.row-deduplicate", false, "updates that change nothing are left out of changelogs")
 	OptRowDeduplicateIgnore    = stringOption("changelog-producer.row-deduplicate-ignore-fields", "", "columns that do not count for row-deduplicate")
 	OptRecordExpireField       = stringOption("record-level.time-field", "", "column that a row's age is told by")

@@ -20,6 +20,8 @@ type CompactOptions struct {
 	Partitions func(values []column.Scalar) bool
 	// Buckets selects buckets; nil = all.
 	Buckets func(partition []column.Scalar, bucket int) bool
+	// Sort sorts the rows of an append table's partitions; nil = they keep their order.
+	Sort *compact.Sort
 	// Options are options of this compaction, over those of the table.
 	Options map[string]string
 	// Progress takes a text that says how far it is; nil = nobody listens.
@@ -63,5 +65,5 @@ func (t *Table) compact(ctx context.Context, o CompactOptions, over map[string]s
 			FIO: t.env.FIO, Dir: t.dir, Label: t.Label(), Schema: s, Clock: env.now, Rand: env, User: user,
 			TempDir: env.TempDir, Parallelism: runtime.GOMAXPROCS(0),
 		},
-	}, compact.Request{Full: o.Full, Partitions: o.Partitions, Buckets: o.Buckets, User: user, Identifier: commit.BatchIdentifier})
+	}, compact.Request{Full: o.Full, Partitions: o.Partitions, Buckets: o.Buckets, Sort: o.Sort, User: user, Identifier: commit.BatchIdentifier})
 }

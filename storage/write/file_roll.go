@@ -23,8 +23,10 @@ type fileSpec struct {
 	values int
 	// keyed files have sequence numbers and kinds at values-2 and values-1.
 	keyed bool
-	modes []statsMode
-	dense bool
+	// tracked files have row id and sequence number of each row after the table's columns.
+	tracked bool
+	modes   []statsMode
+	dense   bool
 	// noStats keeps no statistics at all.
 	noStats bool
 	// source is recorded as _FILE_SOURCE.
@@ -222,12 +224,18 @@ func (r *roller) put(ctx context.Context, cols []*column.Vector, sel []uint16, n
 		return err
 	}
 	r.meta.RowCount += int64(rows)
-	values := cols[r.spec.values:]
+	values := cols[r.spec.values:][:len(r.w.fields)]
 	if !r.spec.noStats {
 		r.stats.add(values, sel)
 	}
 	if err := r.addIndex(values, sel, n); err != nil {
 		return err
+	}
+	if r.spec.tracked {
+		seq := cols[r.spec.values+len(values)+1].I64
+		each(sel, n, func(i int) {
+			r.meta.MinSequence, r.meta.MaxSequence = min(r.meta.MinSequence, seq[i]), max(r.meta.MaxSequence, seq[i])
+		})
 	}
 	if !r.spec.keyed {
 		return nil
@@ -295,7 +303,7 @@ func (r *roller) close(ctx context.Context) error {
 		if r.keys != nil {
 			m.KeyStats, _ = r.keys.simple(r.w.keyFields, false)
 		}
-	} else {
+	} else if !r.spec.tracked {
 		m.MinSequence, m.MaxSequence = r.sequence, r.sequence+m.RowCount-1
 		r.sequence += m.RowCount
 		if r.w.rowTracking { // the commit puts the snapshot's id there

@@ -53,9 +53,6 @@ func (w *Writer) levelFiles(p Place, spec *fileSpec) (*LevelFiles, error) {
 	return &LevelFiles{w: w, roll: w.newRoller(s, spec)}, nil
 }
 
-// StartSequence sets the number of the first row of an append table's files.
-func (f *LevelFiles) StartSequence(n int64) { f.roll.sequence = n }
-
 // WriteKeyed appends the rows of a batch that count: the table's columns, row kind and
 // sequence number, as read.Want orders them.
 func (f *LevelFiles) WriteKeyed(ctx context.Context, b *column.Batch) error {
@@ -67,12 +64,16 @@ func (f *LevelFiles) WriteKeyed(ctx context.Context, b *column.Batch) error {
 	return f.roll.write(ctx, f.w.fileColumns(b.Cols[:n:n], seq.I64[:b.N], kind.I32[:b.N]), b.Sel, b.N)
 }
 
-// Write appends the rows of a batch that count: the table's columns.
+// Write appends the rows of a batch that count: the table's columns, and what NewAppendFiles says.
 func (f *LevelFiles) Write(ctx context.Context, b *column.Batch) error {
 	if b.Rows() == 0 {
 		return nil
 	}
-	return f.roll.write(ctx, b.Cols, b.Sel, b.N)
+	cols := b.Cols
+	if f.roll.spec.tracked {
+		cols = trackedColumns(b, len(f.w.fields))
+	}
+	return f.roll.write(ctx, cols, b.Sel, b.N)
 }
 
 // Finish completes the files and returns them.
