@@ -2,6 +2,7 @@ package commit
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/manifest"
@@ -38,16 +39,28 @@ type RowChange struct {
 }
 
 // checkRead asks whether the statement may still be committed on latest.
-func (c *Committer) checkRead(ctx context.Context, r *Request, latest *snapshot.Snapshot) error {
+func (c *Committer) checkRead(ctx context.Context, r *Request, latest *snapshot.Snapshot) (err error) {
 	if r.Read != nil {
-		if err := c.follow(ctx, r.Read, latest); err != nil {
-			return err
-		}
+		err = c.follow(ctx, r.Read, latest)
 	}
-	if r.Check != nil {
-		return r.Check(ctx, latest)
+	if err == nil && r.Check != nil {
+		err = r.Check(ctx, latest)
 	}
-	return nil
+	if errs.Is(err, errs.Conflict) {
+		return errs.Conflictf("%w%w", err, stale{})
+	}
+	return err
+}
+
+// stale marks the conflicts that Request.Read and Request.Check find.
+type stale struct{}
+
+func (stale) Error() string { return "" }
+
+// Stale reports whether a commit failed because what its statement had read has changed since: nothing was
+// published, and with what there is now it may succeed.
+func Stale(err error) bool {
+	return errs.Is(err, errs.Conflict) && errors.Is(err, stale{})
 }
 
 // follow looks at what was committed since a statement read its snapshot.

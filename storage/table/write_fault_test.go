@@ -101,8 +101,6 @@ func TestSinkRefusals(t *testing.T) {
 		{"k", []string{"bucket", "1", "merge-engine", "partial-update"}, []string{"-D 1|a|1"}, false, "Partial update can not accept delete records"},
 		{"k", []string{"bucket", "1", "merge-engine", "first-row", "write-only", "true"}, []string{"-D 1|a|1"}, false, "First row merge engine can not accept DELETE/UPDATE_BEFORE records"},
 		{"k", []string{"bucket", "1", "merge-engine", "aggregation", "fields.n.aggregate-function", "max"}, []string{"-D 1|a|1"}, false, "column 'n'"},
-		{"k", []string{"bucket", "1", "merge-engine", "first-row"}, []string{"1|a|1"}, false, "set 'write-only' = 'true'"},
-		{"k", []string{"bucket", "1", "deletion-vectors.enabled", "true"}, []string{"1|a|1"}, false, "deletion-vectors.merge-on-read"},
 		{"k", []string{"bucket", "1", "rowkind.field", "v"}, []string{"1|+X|1"}, false, "row 1: column 'v' (option 'rowkind.field') must hold one of"},
 		{"k", []string{"bucket", "1", "metadata.iceberg.storage", "table-location"}, []string{"1|a|1"}, false, "metadata.iceberg.storage"},
 		{"", []string{"row-tracking.enabled", "true", "data-evolution.enabled", "true"}, []string{"1|a|1"}, false, "data-evolution.enabled"},

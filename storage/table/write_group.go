@@ -219,22 +219,29 @@ func groupContext(group []*groupMember) (context.Context, context.CancelFunc) {
 // writeGroup writes and commits the rows of the members, in their order.
 func writeGroup(ctx context.Context, group []*groupMember) (id int64, err error) {
 	s := group[0].s
-	w, err := s.newWriter()
-	if err != nil {
-		return 0, err
-	}
-	err = func() (err error) {
-		defer errs.Recover(&err, "writing table "+s.t.Label())
-		for _, m := range group {
-			if err := m.s.held.Each(func(r write.Rows) error { return w.Write(ctx, r) }); err != nil {
-				return err
-			}
+	build := func() (*write.Writer, error) {
+		w, err := s.newWriter()
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	}()
+		err = func() (err error) {
+			defer errs.Recover(&err, "writing table "+s.t.Label())
+			for _, m := range group {
+				if err := m.s.held.Each(func(r write.Rows) error { return w.Write(ctx, r) }); err != nil {
+					return err
+				}
+			}
+			return nil
+		}()
+		if err != nil {
+			w.Abort(ctx)
+			return nil, err
+		}
+		return w, nil
+	}
+	w, err := build()
 	if err != nil {
-		w.Abort(ctx)
 		return 0, err
 	}
-	return s.publish(ctx, w)
+	return s.publish(ctx, w, build)
 }

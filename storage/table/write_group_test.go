@@ -22,7 +22,7 @@ func TestGroupCommit(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			const writers, each = 64, 3
 			l := newLake(t)
-			l.create("t", "k INT NOT NULL; v STRING", c.pk, "", "bucket", c.bucket)
+			l.create("t", "k INT NOT NULL; v STRING", c.pk, "", "bucket", c.bucket, "write-only", "true") // no snapshots of compactions
 			var wg sync.WaitGroup
 			var mu sync.Mutex
 			snapshots := map[int64]int{}

@@ -3,10 +3,12 @@ package table
 import (
 	"context"
 	"maps"
+	"strconv"
 
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/commit"
 	"github.com/tributarydb/tributary/storage/errs"
+	"github.com/tributarydb/tributary/storage/manifest"
 	"github.com/tributarydb/tributary/storage/relation"
 	"github.com/tributarydb/tributary/storage/schema"
 	"github.com/tributarydb/tributary/storage/snapshot"
@@ -226,7 +228,7 @@ func (s *sink) commitAlone(ctx context.Context, w *write.Writer) (int64, error) 
 		w.Abort(ctx)
 		return 0, err
 	}
-	id, err := s.publish(ctx, w)
+	id, err := s.publish(ctx, w, nil)
 	unlock()
 	if err != nil {
 		return id, err
@@ -246,14 +248,41 @@ func (s *sink) compactWritten(ctx context.Context) {
 }
 
 // publish prepares and commits a writer's files. The gate is locked. After a
-// failure the files are removed, unless they may have been published.
-func (s *sink) publish(ctx context.Context, w *write.Writer) (id int64, err error) {
+// failure the files are removed, unless they may have been published. Where another process committed
+// rows meanwhile that these have to follow on, the files are written anew; rebuild, where it is not nil,
+// makes a writer with the same rows.
+func (s *sink) publish(ctx context.Context, w *write.Writer, rebuild func() (*write.Writer, error)) (id int64, err error) {
 	defer func() {
-		if err != nil && !errs.Is(err, errs.Uncertain) {
+		if err == nil || errs.Is(err, errs.Uncertain) {
+			w.Release()
+		} else {
 			w.Abort(ctx)
 		}
 	}()
 	defer errs.Recover(&err, "writing table "+s.t.Label())
+	retries := schema.OptCommitRetries.Value(s.schema.Options)
+	for try := 0; ; try++ {
+		id, err = s.publishOnce(ctx, w)
+		if !commit.Stale(err) || s.based || try >= retries {
+			return id, err
+		}
+		switch {
+		case w.Repeatable():
+			w.Discard(ctx)
+		case rebuild != nil:
+			w.Abort(ctx)
+			next, err := rebuild()
+			if err != nil {
+				return 0, err
+			}
+			w = next
+		default:
+			return id, err
+		}
+	}
+}
+
+func (s *sink) publishOnce(ctx context.Context, w *write.Writer) (id int64, err error) {
 	st, err := s.state(ctx)
 	if err != nil {
 		return 0, err
@@ -263,8 +292,13 @@ func (s *sink) publish(ctx context.Context, w *write.Writer) (id int64, err erro
 		return 0, err
 	}
 	req := commit.Request{User: s.user, Identifier: commit.BatchIdentifier, Messages: messages, Overwrite: s.replace, Operation: s.o.Operation}
-	if s.based {
+	switch {
+	case s.based:
 		req.Read = &commit.Read{Base: s.base, Relevant: inBuckets(messages)}
+	case w.Numbered() && !w.Exclusive():
+		if req.Read, err = s.sameBuckets(st.Snapshot, messages); err != nil {
+			return 0, err
+		}
 	}
 	if w.Exclusive() {
 		req.Check = sameSnapshot(s.t.Label(), st.Snapshot)
@@ -288,6 +322,32 @@ func sameSnapshot(label string, based *snapshot.Snapshot) func(context.Context, 
 		}
 		return errs.Conflictf("table %s: another writer committed while the rows' dynamic buckets were assigned; repeat the statement", label)
 	}
+}
+
+// sameBuckets demands that nobody has added rows to the messages' buckets since their state was read. Of the rows of a
+// key the one with the greatest sequence number wins, and the messages' rows are numbered after those of the state:
+// rows that another process committed since then would win over these, which are committed after them.
+func (s *sink) sameBuckets(based *snapshot.Snapshot, messages []commit.Message) (*commit.Read, error) {
+	parts := manifest.NewPartitions(s.schema.PartitionTypes())
+	key := func(partition []byte, bucket int) (string, error) {
+		p, err := parts.Canonical(partition)
+		return strconv.Itoa(bucket) + "/" + p, err
+	}
+	mine := map[string]bool{}
+	for i := range messages {
+		k, err := key(messages[i].Partition, messages[i].Bucket)
+		if err != nil {
+			return nil, err
+		}
+		mine[k] = true
+	}
+	return &commit.Read{Base: based, Relevant: func(c commit.RowChange) (bool, error) {
+		if c.File == nil || c.Kind != manifest.Add {
+			return false, nil
+		}
+		k, err := key(c.Partition, c.Bucket)
+		return mine[k], err
+	}}, nil
 }
 
 // fits reports whether the rows of two statements may share a snapshot.

@@ -22,8 +22,19 @@ func (w *Writer) Exclusive() bool {
 	return !w.overwrite && (w.opts.mode == schema.HashDynamic || w.opts.mode == schema.KeyDynamic)
 }
 
+// Numbered reports whether the rows of a key are ordered by numbers that continue those of the state: nobody else may
+// have added rows to the same buckets meanwhile.
+func (w *Writer) Numbered() bool {
+	return !w.overwrite && w.schema.HasPrimaryKey() && !w.opts.postponed
+}
+
+// Repeatable reports whether Prepare can be called again on another state, after Discard.
+func (w *Writer) Repeatable() bool {
+	return w.schema.HasPrimaryKey() && !w.opts.postponed && w.opts.mode == schema.HashFixed
+}
+
 // Prepare finishes all files on top of a state and returns the messages to
-// commit, in the order in which buckets first got rows. The files stay until Abort; once they are published, drop the writer.
+// commit, in the order in which buckets first got rows. The files stay until Abort or Discard; once they are published, Release the writer.
 func (w *Writer) Prepare(ctx context.Context, st State) ([]commit.Message, error) {
 	state, err := w.readState(ctx, st)
 	if err != nil {
@@ -53,7 +64,9 @@ func (w *Writer) Prepare(ctx context.Context, st State) ([]commit.Message, error
 			out = append(out, m)
 		}
 	}
-	w.free()
+	if !w.Repeatable() {
+		w.free()
+	}
 	return out, nil
 }
 

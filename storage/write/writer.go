@@ -460,6 +460,9 @@ func (w *Writer) free() {
 	}
 }
 
+// Release frees the memory of a writer whose files were, or may have been, published.
+func (w *Writer) Release() { w.free() }
+
 // Abort gives the rows up and removes the files written, before or after
 // Prepare; not after the files were published.
 func (w *Writer) Abort(ctx context.Context) {
@@ -468,6 +471,14 @@ func (w *Writer) Abort(ctx context.Context) {
 		if s.roll != nil {
 			s.roll.abort()
 		}
+	}
+	w.Discard(ctx)
+}
+
+// Discard removes the files written, and keeps the rows for another Prepare.
+func (w *Writer) Discard(ctx context.Context) {
+	for _, s := range w.slots {
+		s.files, s.changelog = nil, nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTimeout)
 	defer cancel()
