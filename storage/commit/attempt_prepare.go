@@ -72,6 +72,12 @@ func (c *Committer) attempt(ctx context.Context, r *Request, ch *change, latest 
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
 	}
+	if latest != nil {
+		// What this one follows on must not be replaced any more.
+		if ok, err := c.t.Snapshots.Settled(ctx, latest); err != nil || !ok {
+			return s, false, err
+		}
+	}
 	created, err = c.t.Snapshots.Publish(ctx, s)
 	return s, created, err
 }

@@ -59,3 +59,9 @@ type FileIO interface {
 	// MkdirAll makes a directory and its parents.
 	MkdirAll(ctx context.Context, dir string) error
 }
+
+// NameLister is a FileIO on which several programs publish files by renaming, and which lists
+// the names in a directory fast, temporary ones too, in any order. A missing directory is errs.NotFound.
+type NameLister interface {
+	Names(ctx context.Context, dir string) ([]string, error)
+}

@@ -171,6 +171,24 @@ func (l *Local) List(ctx context.Context, dir string) ([]Info, error) {
 	return out, nil
 }
 
+// Names implements NameLister.
+func (l *Local) Names(ctx context.Context, dir string) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p, err := LocalPath(dir)
+	if err != nil {
+		return nil, err
+	}
+	d, err := os.Open(p)
+	if err != nil {
+		return nil, classify(dir, err)
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	return names, classify(dir, err)
+}
+
 // tempPath returns a hidden name beside path that no reader of a table takes
 // for a file of its own.
 func tempPath(p string) string {
