@@ -4,7 +4,9 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/tributarydb/tributary/storage/catalog"
 	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/maintain"
 )
@@ -101,7 +103,13 @@ func removeOrphanFiles(ctx context.Context, c *call) (*result, error) {
 		return nil, errs.Invalidf("procedure %s: the argument 'mode' is local or distributed, not '%s'", c.procedure, mode)
 	}
 	var names []tableName
+	var files, bytes int64
 	if db, all := strings.CutSuffix(c.text("table"), ".*"); all {
+		dropped, err := c.removeDropped(ctx, db, o)
+		if err != nil {
+			return nil, err
+		}
+		files, bytes = dropped.Files, dropped.Bytes
 		tables, err := c.env.Tables.Catalog.Tables(ctx, db)
 		if err != nil {
 			return nil, err
@@ -116,7 +124,6 @@ func removeOrphanFiles(ctx context.Context, c *call) (*result, error) {
 		}
 		names = append(names, n)
 	}
-	var files, bytes int64
 	for i, n := range names {
 		if c.opts.Progress != nil {
 			c.opts.Progress("table " + n.db + "." + n.full() + ", " + strconv.Itoa(i+1) + " of " + strconv.Itoa(len(names)))
@@ -133,6 +140,21 @@ func removeOrphanFiles(ctx context.Context, c *call) (*result, error) {
 		bytes += found.Bytes
 	}
 	return lines("result", []string{strconv.FormatInt(files, 10), strconv.FormatInt(bytes, 10)}), nil
+}
+
+// removeDropped removes what is left of dropped tables of a database.
+func (c *call) removeDropped(ctx context.Context, db string, o maintain.OrphanOptions) (catalog.Dropped, error) {
+	keeper, ok := c.env.Tables.Catalog.(interface {
+		RemoveDropped(ctx context.Context, db string, limit time.Time, dry bool) (catalog.Dropped, error)
+	})
+	if !ok {
+		return catalog.Dropped{}, nil
+	}
+	limit := time.Now().Add(-maintain.DefaultOrphanAge)
+	if o.OlderThan != nil {
+		limit = *o.OlderThan
+	}
+	return keeper.RemoveDropped(ctx, db, limit, o.DryRun)
 }
 
 func removeUnexistingFiles(ctx context.Context, c *call) (*result, error) {

@@ -45,7 +45,8 @@ func (e *Engine) callProcedure(s dialect.Call, children []sql.Expression) sql.No
 		}
 		t := newTable("", name, rel)
 		n.sch = t.Schema()
-		return allRows(ctx, t)
+		// What is done is done, even if the statement is stopped now.
+		return allRows(ctx.WithContext(context.WithoutCancel(ctx)), t)
 	}
 	return n
 }
@@ -181,6 +182,6 @@ func (e *Engine) alterTag(ctx *sql.Context, db, table string, a dialect.TagActio
 
 // drain reads a small relation for what it does.
 func drain(ctx *sql.Context, rel relation.Relation) error {
-	_, err := allRows(ctx, newTable("", "", rel))
+	_, err := allRows(ctx.WithContext(context.WithoutCancel(ctx)), newTable("", "", rel))
 	return err
 }

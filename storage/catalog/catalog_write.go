@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tributarydb/tributary/storage/errs"
+	"github.com/tributarydb/tributary/storage/fileio"
 	"github.com/tributarydb/tributary/storage/schema"
 	"github.com/tributarydb/tributary/storage/snapshot"
 )
@@ -82,7 +83,7 @@ func (c *Filesystem) CreateDatabase(ctx context.Context, db string) error {
 	} else if there {
 		return errs.Existsf("Database %s already exists.", db)
 	}
-	return c.fio.MkdirAll(ctx, dir)
+	return fileio.MakeDir(ctx, c.fio, dir)
 }
 
 // DropDatabase implements Writable.
@@ -111,7 +112,7 @@ func (c *Filesystem) DropDatabase(ctx context.Context, db string, cascade bool) 
 			return err
 		}
 	}
-	return c.fio.DeleteAll(ctx, dir)
+	return fileio.RemoveTree(context.WithoutCancel(ctx), c.fio, dir)
 }
 
 // context returns what a table's new schema is checked against.
@@ -213,12 +214,14 @@ func (c *Filesystem) DropTable(ctx context.Context, db, table string) error {
 		return err
 	}
 	// What lies in the warehouse and not in a database is no table for anybody.
-	hidden := path.Join(c.warehouse, ".dropped-"+db+"-"+table+"-"+time.Now().UTC().Format("20060102150405.000000000"))
-	if err := c.fio.Rename(ctx, dir, hidden); err != nil {
+	hidden := path.Join(c.warehouse, droppedPrefix+db+"-"+table+"-"+time.Now().UTC().Format("20060102150405.000000000"))
+	if err := fileio.Move(ctx, c.fio, dir, hidden); err != nil {
 		return err
 	}
-	// The table is gone: what remains is cleaning, which a cancelled statement finishes too.
-	return c.fio.DeleteAll(context.WithoutCancel(ctx), hidden)
+	// The table is gone: what remains is cleaning, which a cancelled statement finishes too. What
+	// cannot be deleted is left to RemoveDropped.
+	_ = fileio.RemoveTree(context.WithoutCancel(ctx), c.fio, hidden)
+	return nil
 }
 
 // RenameTable implements Writable.
@@ -252,5 +255,5 @@ func (c *Filesystem) RenameTable(ctx context.Context, db, table, toDB, to string
 	if err != nil {
 		return err
 	}
-	return c.fio.Rename(ctx, from, target)
+	return fileio.Move(ctx, c.fio, from, target)
 }

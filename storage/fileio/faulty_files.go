@@ -11,9 +11,10 @@ import (
 // Op is a kind of file operation.
 type Op uint8
 
-// The operations. AnyOp matches all.
+// The operations. AnyOp matches all, AnyChange those after which the files are others.
 const (
 	AnyOp Op = iota
+	AnyChange
 	OpOpen
 	OpReadFile
 	OpReadAt
@@ -45,8 +46,29 @@ type Fault struct {
 	After bool
 	// Err is what is reported; nil = an unclassified error naming operation and path.
 	Err error
+	// Crash lets this and every later operation of any kind fail without effect, as for a
+	// process that has ended.
+	Crash bool
+	// If, where not nil, decides whether a matching operation counts.
+	If func() bool
+	// Do, where not nil, runs before the operation, which does not fail then unless Err is set.
+	Do func(ctx context.Context, path string)
 
 	seen int
+}
+
+// changes reports whether files are others after an operation of the kind. What
+// is written becomes visible when the writer is closed.
+func (o Op) changes() bool {
+	switch o {
+	case OpClose, OpPutIfAbsent, OpOverwrite, OpRename, OpDelete, OpDeleteAll, OpMkdirAll:
+		return true
+	}
+	return false
+}
+
+func (o Op) matches(op Op) bool {
+	return o == AnyOp || o == op || o == AnyChange && op.changes()
 }
 
 // Faulty wraps a file system and injects faults, for tests.
@@ -55,6 +77,7 @@ type Faulty struct {
 	mu     sync.Mutex
 	faults []*Fault
 	counts map[Op]int
+	dead   error
 }
 
 // NewFaulty wraps fio.
@@ -67,14 +90,14 @@ func (f *Faulty) Inject(x Fault) {
 	f.faults = append(f.faults, &x)
 }
 
-// Clear removes all faults.
+// Clear removes all faults, and brings a crashed process back.
 func (f *Faulty) Clear() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.faults = nil
+	f.faults, f.dead = nil, nil
 }
 
-// Count returns how many operations of a kind were asked for, AnyOp all.
+// Count returns how many operations of a kind were asked for, AnyOp all, AnyChange those that change files.
 func (f *Faulty) Count(op Op) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,13 +105,27 @@ func (f *Faulty) Count(op Op) int {
 }
 
 // hit counts an operation and returns the failures before and after it.
-func (f *Faulty) hit(op Op, path string) (before, after error) {
+func (f *Faulty) hit(ctx context.Context, op Op, path string) (before, after error) {
+	do, before, after := f.match(op, path)
+	for _, fn := range do {
+		fn(ctx, path)
+	}
+	return before, after
+}
+
+func (f *Faulty) match(op Op, path string) (do []func(context.Context, string), before, after error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.counts[op]++
 	f.counts[AnyOp]++
+	if op.changes() {
+		f.counts[AnyChange]++
+	}
+	if f.dead != nil {
+		return nil, f.dead, nil
+	}
 	for _, x := range f.faults {
-		if x.Op != AnyOp && x.Op != op || !strings.Contains(path, x.PathHas) {
+		if !x.Op.matches(op) || !strings.Contains(path, x.PathHas) || x.If != nil && !x.If() {
 			continue
 		}
 		x.seen++
@@ -97,21 +134,26 @@ func (f *Faulty) hit(op Op, path string) (before, after error) {
 			continue
 		}
 		err := x.Err
-		if err == nil {
+		if x.Do != nil {
+			do = append(do, x.Do)
+		} else if err == nil {
 			err = errs.New(errs.Unknown, "%s: injected fault of operation %d", path, op)
 		}
-		if x.After {
+		switch {
+		case x.Crash:
+			f.dead, before = err, err
+		case x.After:
 			after = err
-		} else {
+		case err != nil:
 			before = err
 		}
 	}
-	return before, after
+	return do, before, after
 }
 
 // do runs an operation between its faults.
-func (f *Faulty) do(op Op, path string, run func() error) error {
-	before, after := f.hit(op, path)
+func (f *Faulty) do(ctx context.Context, op Op, path string, run func() error) error {
+	before, after := f.hit(ctx, op, path)
 	if before != nil {
 		return before
 	}
@@ -123,12 +165,13 @@ func (f *Faulty) do(op Op, path string, run func() error) error {
 
 type faultyFile struct {
 	File
+	ctx  context.Context
 	f    *Faulty
 	path string
 }
 
 func (x *faultyFile) ReadAt(p []byte, off int64) (n int, err error) {
-	before, after := x.f.hit(OpReadAt, x.path)
+	before, after := x.f.hit(x.ctx, OpReadAt, x.path)
 	if before != nil {
 		return 0, before
 	}
@@ -141,12 +184,13 @@ func (x *faultyFile) ReadAt(p []byte, off int64) (n int, err error) {
 
 type faultyWriter struct {
 	Writer
+	ctx  context.Context
 	f    *Faulty
 	path string
 }
 
 func (w *faultyWriter) Write(p []byte) (n int, err error) {
-	before, after := w.f.hit(OpWrite, w.path)
+	before, after := w.f.hit(w.ctx, OpWrite, w.path)
 	if before != nil {
 		return 0, before
 	}
@@ -157,23 +201,23 @@ func (w *faultyWriter) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-func (w *faultyWriter) Close() error { return w.f.do(OpClose, w.path, w.Writer.Close) }
+func (w *faultyWriter) Close() error { return w.f.do(w.ctx, OpClose, w.path, w.Writer.Close) }
 
 // Open opens a file for reading.
 func (f *Faulty) Open(ctx context.Context, path string) (out File, err error) {
-	err = f.do(OpOpen, path, func() (err error) { out, err = f.fio.Open(ctx, path); return err })
+	err = f.do(ctx, OpOpen, path, func() (err error) { out, err = f.fio.Open(ctx, path); return err })
 	if err != nil {
 		if out != nil {
 			_ = out.Close()
 		}
 		return nil, err
 	}
-	return &faultyFile{out, f, path}, nil
+	return &faultyFile{out, ctx, f, path}, nil
 }
 
 // ReadFile reads a whole file.
 func (f *Faulty) ReadFile(ctx context.Context, path string) (out []byte, err error) {
-	err = f.do(OpReadFile, path, func() (err error) { out, err = f.fio.ReadFile(ctx, path); return err })
+	err = f.do(ctx, OpReadFile, path, func() (err error) { out, err = f.fio.ReadFile(ctx, path); return err })
 	if err != nil {
 		return nil, err
 	}
@@ -182,13 +226,13 @@ func (f *Faulty) ReadFile(ctx context.Context, path string) (out []byte, err err
 
 // Stat describes a path.
 func (f *Faulty) Stat(ctx context.Context, path string) (out Info, err error) {
-	err = f.do(OpStat, path, func() (err error) { out, err = f.fio.Stat(ctx, path); return err })
+	err = f.do(ctx, OpStat, path, func() (err error) { out, err = f.fio.Stat(ctx, path); return err })
 	return out, err
 }
 
 // List lists a directory.
 func (f *Faulty) List(ctx context.Context, dir string) (out []Info, err error) {
-	err = f.do(OpList, dir, func() (err error) { out, err = f.fio.List(ctx, dir); return err })
+	err = f.do(ctx, OpList, dir, func() (err error) { out, err = f.fio.List(ctx, dir); return err })
 	if err != nil {
 		return nil, err
 	}
@@ -197,44 +241,44 @@ func (f *Faulty) List(ctx context.Context, dir string) (out []Info, err error) {
 
 // Create starts a new file.
 func (f *Faulty) Create(ctx context.Context, path string) (out Writer, err error) {
-	err = f.do(OpCreate, path, func() (err error) { out, err = f.fio.Create(ctx, path); return err })
+	err = f.do(ctx, OpCreate, path, func() (err error) { out, err = f.fio.Create(ctx, path); return err })
 	if err != nil {
 		if out != nil {
 			_ = out.Abort()
 		}
 		return nil, err
 	}
-	return &faultyWriter{out, f, path}, nil
+	return &faultyWriter{out, ctx, f, path}, nil
 }
 
 // PutIfAbsent publishes data under path if nothing is there. A fault with
 // After set leaves the data published although an error is reported.
 func (f *Faulty) PutIfAbsent(ctx context.Context, path string, data []byte) (created bool, err error) {
-	err = f.do(OpPutIfAbsent, path, func() (err error) { created, err = f.fio.PutIfAbsent(ctx, path, data); return err })
+	err = f.do(ctx, OpPutIfAbsent, path, func() (err error) { created, err = f.fio.PutIfAbsent(ctx, path, data); return err })
 	return created && err == nil, err
 }
 
 // Overwrite replaces the content of path.
 func (f *Faulty) Overwrite(ctx context.Context, path string, data []byte) error {
-	return f.do(OpOverwrite, path, func() error { return f.fio.Overwrite(ctx, path, data) })
+	return f.do(ctx, OpOverwrite, path, func() error { return f.fio.Overwrite(ctx, path, data) })
 }
 
 // Rename moves a file or directory.
 func (f *Faulty) Rename(ctx context.Context, from, to string) error {
-	return f.do(OpRename, from, func() error { return f.fio.Rename(ctx, from, to) })
+	return f.do(ctx, OpRename, from, func() error { return f.fio.Rename(ctx, from, to) })
 }
 
 // Delete removes a file.
 func (f *Faulty) Delete(ctx context.Context, path string) error {
-	return f.do(OpDelete, path, func() error { return f.fio.Delete(ctx, path) })
+	return f.do(ctx, OpDelete, path, func() error { return f.fio.Delete(ctx, path) })
 }
 
 // DeleteAll removes a directory and what is below it.
 func (f *Faulty) DeleteAll(ctx context.Context, dir string) error {
-	return f.do(OpDeleteAll, dir, func() error { return f.fio.DeleteAll(ctx, dir) })
+	return f.do(ctx, OpDeleteAll, dir, func() error { return f.fio.DeleteAll(ctx, dir) })
 }
 
 // MkdirAll makes a directory and its parents.
 func (f *Faulty) MkdirAll(ctx context.Context, dir string) error {
-	return f.do(OpMkdirAll, dir, func() error { return f.fio.MkdirAll(ctx, dir) })
+	return f.do(ctx, OpMkdirAll, dir, func() error { return f.fio.MkdirAll(ctx, dir) })
 }

@@ -3,6 +3,7 @@ package fileio
 import (
 	"bytes"
 	"context"
+	"maps"
 	"path"
 	"sort"
 	"strings"
@@ -38,6 +39,19 @@ func (m *Memory) Crash() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.epoch++
+}
+
+// Clone returns a file system of its own with the same files. Writers that are open stay with the old one.
+func (m *Memory) Clone() *Memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	// Contents are replaced, never changed.
+	files := make(map[string]*memFile, len(m.files))
+	for p, f := range m.files {
+		c := *f
+		files[p] = &c
+	}
+	return &Memory{files: files, dirs: maps.Clone(m.dirs), now: m.now}
 }
 
 // SetModTime sets the time of the last change of a file.

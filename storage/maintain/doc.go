@@ -9,5 +9,5 @@
 // import storage/commit, storage/manifest, storage/index, storage/snapshot and what
 // is below them. It must never read data files, know SQL, or delete a file
 // that a state which stays still names; what it leaves behind in a crash is
-// garbage at most, or the oldest snapshot half gone, which the next expiry finishes.
+// garbage at most, for the cleaning of orphan files.
 package maintain

@@ -46,12 +46,17 @@ func (t *Table) expireChangelogs(ctx context.Context, o ExpireOptions, all bool)
 	}
 	for i := range steps {
 		t.progress("expiring changelogs", i, len(steps))
-		err := t.deleteFiles(ctx, steps[i].data)
+		err := ctx.Err()
+		free := context.WithoutCancel(ctx)
 		if err == nil {
-			err = t.deleteFiles(ctx, steps[i].metadata)
+			err = t.own.snaps.DeleteChangelog(free, ids[i])
+		}
+		// As with snapshots, what is still there is there with its files.
+		if err == nil {
+			err = t.deleteFiles(free, steps[i].data)
 		}
 		if err == nil {
-			err = t.own.snaps.DeleteChangelog(ctx, ids[i])
+			err = t.deleteFiles(free, steps[i].metadata)
 		}
 		if err != nil {
 			if i > 0 {

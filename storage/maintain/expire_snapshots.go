@@ -17,9 +17,9 @@ import (
 
 // ExpireSnapshots removes the oldest snapshots of the branch, with the files that
 // nothing else needs, and returns how many went (section 12.5 of the format). For each
-// snapshot, from the oldest on, its data files go first, then its metadata, at
-// last its own file: after a crash the oldest snapshot is half gone at most, and the
-// next run finishes it. More careful than Paimon, it keeps what other branches use.
+// snapshot, from the oldest on, its own file goes first, then its data files and its metadata: whoever
+// still finds a snapshot can read it, and what a crash leaves is garbage for the cleaning of orphan
+// files. More careful than Paimon, it keeps what other branches use.
 func (t *Table) ExpireSnapshots(ctx context.Context, o ExpireOptions) (int, error) {
 	unlock, err := t.lockRefs(ctx)
 	if err != nil {
@@ -353,21 +353,26 @@ func (e *expiry) run(ctx context.Context) (done int, err error) {
 	}()
 	for i, s := range e.snaps[:e.n] {
 		t.progress("expiring snapshots", i, e.n)
-		if err := t.deleteFiles(ctx, e.steps[i].data); err != nil {
+		if err := ctx.Err(); err != nil {
 			return done, err
 		}
-		if err := t.deleteFiles(ctx, e.steps[i].metadata); err != nil {
-			return done, err
-		}
+		// A snapshot is there with all of its files, or gone. Once it is gone, its files go whatever becomes of the statement.
+		free := context.WithoutCancel(ctx)
 		if e.c.decoupled {
-			if err := t.own.snaps.WriteChangelog(ctx, s); err != nil {
+			if err := t.own.snaps.WriteChangelog(free, s); err != nil {
 				return done, err
 			}
 		}
-		if err := t.own.snaps.DeleteSnapshot(ctx, s.ID); err != nil {
+		if err := t.own.snaps.DeleteSnapshot(free, s.ID); err != nil {
 			return done, err
 		}
 		done++
+		if err := t.deleteFiles(free, e.steps[i].data); err != nil {
+			return done, err
+		}
+		if err := t.deleteFiles(free, e.steps[i].metadata); err != nil {
+			return done, err
+		}
 	}
 	if e.c.cleanDirectories {
 		var gone []fileRef

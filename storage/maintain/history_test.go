@@ -195,26 +195,32 @@ func (w *world) cleanOrphans() {
 // committed with; nothing that no state needs stays behind.
 func TestHistoryLeavesNothing(t *testing.T) {
 	for seed := range int64(40) {
-		w := newWorld(t, seed, smallManifests)
-		for n := range 60 {
-			what := fmt.Sprintf("seed %d, step %d: %s", seed, n, w.step(n, false))
-			need := w.check(what, nil)
-			if extra := missingFrom(w.physical(), need); len(extra) > 0 {
-				t.Fatalf("%s: nothing needs %v", what, extra)
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, seed, smallManifests)
+			for n := range 60 {
+				what := fmt.Sprintf("seed %d, step %d: %s", seed, n, w.step(n, false))
+				need := w.check(what, nil)
+				if extra := missingFrom(w.physical(), need); len(extra) > 0 {
+					t.Fatalf("%s: nothing needs %v", what, extra)
+				}
 			}
-		}
+		})
 	}
 }
 
 // The same with steps that leave garbage for the cleaning of orphan files.
 func TestHistoryWithBranches(t *testing.T) {
 	for seed := range int64(60) {
-		w := newWorld(t, 1000+seed, smallManifests)
-		for n := range 60 {
-			what := fmt.Sprintf("seed %d, step %d: %s", seed, n, w.step(n, true))
-			w.check(what, nil)
-		}
-		w.cleanOrphans()
-		w.check(fmt.Sprintf("seed %d: at the end", seed), nil)
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 1000+seed, smallManifests)
+			for n := range 60 {
+				what := fmt.Sprintf("seed %d, step %d: %s", seed, n, w.step(n, true))
+				w.check(what, nil)
+			}
+			w.cleanOrphans()
+			w.check(fmt.Sprintf("seed %d: at the end", seed), nil)
+		})
 	}
 }

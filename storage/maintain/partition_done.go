@@ -8,6 +8,7 @@ import (
 
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/errs"
+	"github.com/tributarydb/tributary/storage/fileio"
 	"github.com/tributarydb/tributary/storage/schema"
 )
 
@@ -38,7 +39,7 @@ func (t *Table) writeSuccess(ctx context.Context, p string) error {
 	if err != nil {
 		return err
 	}
-	return t.t.FIO.Overwrite(ctx, p, b)
+	return fileio.Replace(ctx, t.t.FIO, p, b)
 }
 
 // tagSuccessPath is the path of a tag's marker file.

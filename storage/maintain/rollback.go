@@ -323,11 +323,11 @@ func (c *cut) finish(ctx context.Context) error {
 	t := c.t
 	var failed error
 	for _, x := range c.tags {
-		failed = errors.Join(failed, t.own.snaps.DeleteTag(ctx, x.Name))
+		failed = errors.Join(failed, twice(func() error { return t.own.snaps.DeleteTag(ctx, x.Name) }))
 		_ = t.t.FIO.Delete(ctx, t.tagSuccessPath(x.Name))
 	}
 	for _, s := range c.logs {
-		failed = errors.Join(failed, t.own.snaps.DeleteChangelog(ctx, s.ID))
+		failed = errors.Join(failed, twice(func() error { return t.own.snaps.DeleteChangelog(ctx, s.ID) }))
 	}
 	if len(c.logs) > 0 {
 		if ids, err := t.own.snaps.ChangelogIDs(ctx); err == nil && len(ids) > 0 {
@@ -347,4 +347,12 @@ func (c *cut) finish(ctx context.Context) error {
 		t.cleanDirectories(ctx, c.files)
 	}
 	return nil
+}
+
+// twice tries again what failed once.
+func twice(f func() error) error {
+	if f() == nil {
+		return nil
+	}
+	return f()
 }

@@ -75,7 +75,7 @@ func (t *Table) tagBatch(ctx context.Context, s *schema.TableSchema) ([]string, 
 		return nil, err
 	}
 	if old != nil {
-		if err := t.releaseTagged(ctx, old.Snapshot); err != nil {
+		if err := t.releaseTagged(context.WithoutCancel(ctx), old.Snapshot); err != nil {
 			return nil, err
 		}
 	}

@@ -155,7 +155,7 @@ func (t *Table) ReplaceTag(ctx context.Context, name string, o TagOptions) (*sna
 	if err := t.own.snaps.ReplaceTag(ctx, tag); err != nil {
 		return nil, err
 	}
-	return tag, t.releaseTagged(ctx, old.Snapshot)
+	return tag, t.releaseTagged(context.WithoutCancel(ctx), old.Snapshot)
 }
 
 // RenameTag renames a tag.

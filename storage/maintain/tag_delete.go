@@ -44,7 +44,7 @@ func (t *Table) deleteTag(ctx context.Context, name string) (found bool, err err
 	if err := t.t.FIO.Delete(ctx, t.tagSuccessPath(name)); err != nil {
 		t.t.Log.Warn("the marker file of a tag could not be deleted", "table", t.t.Label, "tag", name, "error", err)
 	}
-	return true, t.releaseTagged(ctx, tag.Snapshot)
+	return true, t.releaseTagged(context.WithoutCancel(ctx), tag.Snapshot)
 }
 
 // releaseTagged deletes the files of a snapshot whose tag is gone, as far as
@@ -157,7 +157,7 @@ func (t *Table) ExpireTags(ctx context.Context, olderThan *time.Time) ([]string,
 
 func (t *Table) expireTags(ctx context.Context, olderThan *time.Time) ([]string, error) {
 	tags, err := t.own.snaps.Tags(ctx)
-	if err != nil && len(tags) == 0 {
+	if err != nil && (len(tags) == 0 || !errs.Is(err, errs.Corrupt)) {
 		return nil, err
 	}
 	now := t.localMicros(t.t.Clock())

@@ -55,18 +55,3 @@ func TryLockRefs(fio fileio.FileIO, tableDir string) (unlock func(), ok bool) {
 		return nil, false
 	}
 }
-
-// moved settles a rename whose answer was an error: nil if it took place all the same.
-func moved(ctx context.Context, fio fileio.FileIO, from, to string, err error) error {
-	if err == nil {
-		return nil
-	}
-	ctx = context.WithoutCancel(ctx)
-	if old, e := exists(ctx, fio, from); e != nil || old {
-		return err
-	}
-	if now, e := exists(ctx, fio, to); e != nil || !now {
-		return err
-	}
-	return nil
-}

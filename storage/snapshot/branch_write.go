@@ -59,7 +59,7 @@ func CreateBranch(ctx context.Context, fio fileio.FileIO, tableDir, branch strin
 	}
 	hidden := hiddenBranchDir(tableDir, branch)
 	defer func() {
-		if err != nil {
+		if err != nil && !errs.Is(err, errs.Uncertain) {
 			_ = fio.DeleteAll(context.WithoutCancel(ctx), hidden)
 		}
 	}()
@@ -68,7 +68,7 @@ func CreateBranch(ctx context.Context, fio fileio.FileIO, tableDir, branch strin
 			return err
 		}
 	}
-	err = moved(ctx, fio, hidden, BranchDir(tableDir, branch), fio.Rename(ctx, hidden, BranchDir(tableDir, branch)))
+	err = fileio.Move(ctx, fio, hidden, BranchDir(tableDir, branch))
 	if errs.Is(err, errs.Conflict) {
 		return BranchTaken(branch)
 	}
@@ -82,14 +82,14 @@ func DropBranch(ctx context.Context, fio fileio.FileIO, tableDir, branch string)
 		return err
 	}
 	hidden := hiddenBranchDir(tableDir, branch)
-	if err := moved(ctx, fio, BranchDir(tableDir, branch), hidden, fio.Rename(ctx, BranchDir(tableDir, branch), hidden)); err != nil {
+	if err := fileio.Move(ctx, fio, BranchDir(tableDir, branch), hidden); err != nil {
 		if errs.Is(err, errs.NotFound) {
 			return BranchNotFound(branch)
 		}
 		return err
 	}
 	// What stays of it is hidden, and removed by the cleaning of orphan files.
-	_ = fio.DeleteAll(context.WithoutCancel(ctx), hidden)
+	_ = fileio.RemoveTree(context.WithoutCancel(ctx), fio, hidden)
 	return nil
 }
 
@@ -111,7 +111,7 @@ func RenameBranch(ctx context.Context, fio fileio.FileIO, tableDir, from, to str
 	if ok {
 		return BranchTaken(to)
 	}
-	err = moved(ctx, fio, BranchDir(tableDir, from), BranchDir(tableDir, to), fio.Rename(ctx, BranchDir(tableDir, from), BranchDir(tableDir, to)))
+	err = fileio.Move(ctx, fio, BranchDir(tableDir, from), BranchDir(tableDir, to))
 	switch {
 	case errs.Is(err, errs.Conflict):
 		return BranchTaken(to)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tributarydb/tributary/storage/errs"
+	"github.com/tributarydb/tributary/storage/fileio"
 )
 
 // JSON returns the content of the tag's file: the snapshot's, then the times of a retention.
@@ -109,7 +110,7 @@ func (m *Manager) ReplaceTag(ctx context.Context, t *Tag) error {
 	if err := CheckTagName(t.Name); err != nil {
 		return err
 	}
-	return m.fio.Overwrite(ctx, m.TagPath(t.Name), t.JSON())
+	return fileio.Replace(ctx, m.fio, m.TagPath(t.Name), t.JSON())
 }
 
 // DeleteTag removes the file of a tag; a missing one is no error.
@@ -117,7 +118,7 @@ func (m *Manager) DeleteTag(ctx context.Context, name string) error {
 	if err := CheckTagName(name); err != nil {
 		return err
 	}
-	return m.fio.Delete(ctx, m.TagPath(name))
+	return fileio.Remove(ctx, m.fio, m.TagPath(name))
 }
 
 // RenameTag renames a tag: errs.NotFound where there is none, errs.Exists where the new name is taken.
@@ -138,7 +139,7 @@ func (m *Manager) RenameTag(ctx context.Context, from, to string) error {
 	if ok {
 		return TagExists(to)
 	}
-	err = moved(ctx, m.fio, m.TagPath(from), m.TagPath(to), m.fio.Rename(ctx, m.TagPath(from), m.TagPath(to)))
+	err = fileio.Move(ctx, m.fio, m.TagPath(from), m.TagPath(to))
 	switch {
 	case errs.Is(err, errs.Conflict):
 		return TagExists(to)
@@ -158,7 +159,7 @@ func (m *Manager) WriteConsumer(ctx context.Context, c Consumer) error {
 	}
 	var w marshal
 	w.num("nextSnapshot", c.NextSnapshot)
-	return m.fio.Overwrite(ctx, m.ConsumerPath(c.ID), w.finish())
+	return fileio.Replace(ctx, m.fio, m.ConsumerPath(c.ID), w.finish())
 }
 
 // DeleteConsumer removes a consumer; a missing one is no error.
@@ -166,7 +167,7 @@ func (m *Manager) DeleteConsumer(ctx context.Context, id string) error {
 	if strings.TrimSpace(id) == "" || strings.ContainsAny(id, "/\x00") {
 		return nil
 	}
-	return m.fio.Delete(ctx, m.ConsumerPath(id))
+	return fileio.Remove(ctx, m.fio, m.ConsumerPath(id))
 }
 
 // ConsumerTimes returns the time of the last progress of each consumer, by id.
@@ -189,7 +190,7 @@ func (m *Manager) ConsumerTimes(ctx context.Context) (map[string]time.Time, erro
 
 // DeleteSnapshot removes a snapshot's file, not what it names; a missing one is no error.
 func (m *Manager) DeleteSnapshot(ctx context.Context, id int64) error {
-	return m.fio.Delete(ctx, m.Path(id))
+	return fileio.Remove(ctx, m.fio, m.Path(id))
 }
 
 // RestoreSnapshot writes a snapshot's file anew, if it is not there.
@@ -205,12 +206,12 @@ func (m *Manager) DropLatestHint(ctx context.Context) error {
 
 // WriteChangelog keeps a snapshot that expires as a long-lived changelog (section 3.3).
 func (m *Manager) WriteChangelog(ctx context.Context, s *Snapshot) error {
-	return m.fio.Overwrite(ctx, m.ChangelogPath(s.ID), s.JSON())
+	return fileio.Replace(ctx, m.fio, m.ChangelogPath(s.ID), s.JSON())
 }
 
 // DeleteChangelog removes the file of a long-lived changelog; a missing one is no error.
 func (m *Manager) DeleteChangelog(ctx context.Context, id int64) error {
-	return m.fio.Delete(ctx, m.ChangelogPath(id))
+	return fileio.Remove(ctx, m.fio, m.ChangelogPath(id))
 }
 
 // WriteChangelogHints records the oldest and the newest long-lived changelog, best
