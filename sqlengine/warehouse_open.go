@@ -32,11 +32,26 @@ func openWarehouse(ctx context.Context, folder string, log *slog.Logger) (planne
 	if !info.IsDir {
 		return nil, nil, errs.Invalidf("warehouse %s is a file; --warehouse takes a folder of <database>.db folders", folder)
 	}
+	return newWarehouse(fio, folder, log), func() error { return nil }, nil
+}
+
+func newWarehouse(fio fileio.FileIO, folder string, log *slog.Logger) *warehouse {
 	schemas := &schema.Cache{}
 	cat := catalog.NewFilesystem(fio, folder, schemas)
 	cat.SetChecks(schemaChecks())
-	w := &warehouse{cat: cat, env: table.NewEnv(fio, cat, log), schemas: schemas}
-	return w, func() error { return nil }, nil
+	return &warehouse{cat: cat, env: table.NewEnv(fio, cat, log), schemas: schemas}
+}
+
+// FullCatalog is a catalog that can be read, changed and called.
+type FullCatalog interface {
+	planner.WritableCatalog
+	planner.ProcedureCatalog
+}
+
+// NewCatalog is the catalog of a warehouse folder on any file system: for tests that give it to
+// Options.Catalog, or to a planner of their own. log may be nil.
+func NewCatalog(fio fileio.FileIO, folder string, log *slog.Logger) FullCatalog {
+	return newWarehouse(fio, folder, log)
 }
 
 var _ planner.BranchCatalog = (*warehouse)(nil)
