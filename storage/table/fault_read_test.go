@@ -3,13 +3,11 @@ package table_test
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/tributarydb/tributary/sqltests/golden"
 	"github.com/tributarydb/tributary/storage/catalog"
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/errs"
@@ -113,10 +111,6 @@ const manyOperations = 100
 // fail, for every n. The read fails with that error, or gives all rows where it
 // can do without the file; it leaves no file open.
 func TestFaultAtEveryOperation(t *testing.T) {
-	root, err := golden.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, x := range []struct{ warehouse, table, filter string }{
 		{"append-unaware", "a", ""},
 		{"append-unaware", "roll", ""},
@@ -138,10 +132,7 @@ func TestFaultAtEveryOperation(t *testing.T) {
 	} {
 		t.Run(x.warehouse+"/"+x.table, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			if err := golden.Unpack(filepath.Join(root, x.warehouse, golden.ArchiveName), dir); err != nil {
-				t.Fatal(err)
-			}
+			dir := unpacked(t, x.warehouse)
 			files := &openFiles{FileIO: fileio.NewLocal(), paths: map[string]int{}}
 			faulty := fileio.NewFaulty(files)
 			want, err := scanWithFaults(faulty, dir, x.table, x.filter)

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tributarydb/tributary/sqltests/golden"
@@ -54,17 +56,59 @@ func countRows(ctx context.Context, r relation.Relation) (int64, error) {
 	return n, nil
 }
 
-// TestShopCounts reads all rows of the sample warehouse.
-func TestShopCounts(t *testing.T) {
-	ctx := context.Background()
-	dir := t.TempDir()
+// goldens are the golden warehouses that were unpacked, by name. Tests only read them.
+var goldens struct {
+	sync.Mutex
+	root string
+	dirs map[string]func() (string, error)
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if goldens.root != "" {
+		_ = os.RemoveAll(goldens.root)
+	}
+	os.Exit(code)
+}
+
+// unpacked is the directory of a golden warehouse, which must not be changed.
+func unpacked(t *testing.T, name string) string {
+	t.Helper()
 	root, err := golden.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := golden.Unpack(filepath.Join(root, "shop", golden.ArchiveName), dir); err != nil {
+	goldens.Lock()
+	if goldens.root == "" {
+		goldens.dirs = map[string]func() (string, error){}
+		if goldens.root, err = os.MkdirTemp("", "tributary-goldens-*"); err != nil {
+			goldens.Unlock()
+			t.Fatal(err)
+		}
+	}
+	if goldens.dirs[name] == nil {
+		dir := filepath.Join(goldens.root, name)
+		goldens.dirs[name] = sync.OnceValues(func() (string, error) {
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				return "", err
+			}
+			return dir, golden.Unpack(filepath.Join(root, name, golden.ArchiveName), dir)
+		})
+	}
+	unpack := goldens.dirs[name]
+	goldens.Unlock()
+	dir, err := unpack()
+	if err != nil {
 		t.Fatal(err)
 	}
+	return dir
+}
+
+// TestShopCounts reads all rows of the sample warehouse.
+func TestShopCounts(t *testing.T) {
+	ctx := context.Background()
+	t.Parallel()
+	dir := unpacked(t, "shop")
 	fio := fileio.NewLocal()
 	cat := catalog.NewFilesystem(fio, dir, &schema.Cache{})
 	env := table.NewEnv(fio, cat, nil)
@@ -100,11 +144,7 @@ func TestReadGoldens(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			ctx := context.Background()
-			dir := t.TempDir()
-			if err := golden.Unpack(filepath.Join(root, c.Name, golden.ArchiveName), dir); err != nil {
-				t.Fatal(err)
-			}
-			readWarehouse(ctx, t, dir)
+			readWarehouse(ctx, t, unpacked(t, c.Name))
 		})
 	}
 }

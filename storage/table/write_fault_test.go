@@ -33,22 +33,24 @@ func TestSinkFaults(t *testing.T) {
 		{"overwrite", "k,p", "p", []string{"bucket", "1"}, true, []string{"9|o|1"}, []string{"9|o|1", "3|c|2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			start := fileio.NewMemory()
+			l := openLake(t, start, start)
+			l.create("t", "k INT NOT NULL; v STRING; p INT NOT NULL", c.pk, c.part, append([]string{"commit.min-retry-wait", "1 ms", "commit.max-retry-wait", "1 ms"}, c.opts...)...)
+			l.insert("t", before...)
+			old := l.files("/lake/default.db/t")
+			before := slices.Sorted(slices.Values(before))
+			slices.Sort(c.after)
 			for _, after := range []bool{false, true} {
 				for nth := 1; ; nth++ {
-					mem := fileio.NewMemory()
+					mem := start.Clone()
 					l := openLake(t, mem, mem)
-					l.create("t", "k INT NOT NULL; v STRING; p INT NOT NULL", c.pk, c.part, append([]string{"commit.min-retry-wait", "1 ms", "commit.max-retry-wait", "1 ms"}, c.opts...)...)
-					l.insert("t", before...)
-					old := l.files("/lake/default.db/t")
-
 					faulty := fileio.NewFaulty(mem)
 					f := openLake(t, mem, faulty)
 					faulty.Inject(fileio.Fault{Nth: nth, After: after})
 					_, err := f.tryInsert(ctx, "t", relation.SinkOptions{Overwrite: c.overwrite}, c.rows...)
 					count := faulty.Count(fileio.AnyOp)
 					got := l.rows("t")
-					slices.Sort(before)
-					slices.Sort(c.after)
 					isBefore, isAfter := slices.Equal(got, before), slices.Equal(got, c.after)
 					switch {
 					case !isBefore && !isAfter:

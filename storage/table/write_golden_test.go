@@ -5,10 +5,10 @@ import (
 	"context"
 	"fmt"
 	"math/rand"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,16 +37,20 @@ func TestWriteLikePaimon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := 0
+	var files atomic.Int64
+	t.Cleanup(func() {
+		t.Logf("%d files compared", files.Load())
+		if files.Load() < 1000 {
+			t.Errorf("only %d files compared", files.Load())
+		}
+	})
 	for _, c := range cases {
 		if strings.HasPrefix(c.Name, "bug-") || strings.HasPrefix(c.Name, "legacy-") || strings.HasPrefix(c.Name, "py-") {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
-			dir := t.TempDir()
-			if err := golden.Unpack(filepath.Join(root, c.Name, golden.ArchiveName), dir); err != nil {
-				t.Fatal(err)
-			}
+			t.Parallel()
+			dir := unpacked(t, c.Name)
 			ctx := context.Background()
 			fio := fileio.NewLocal()
 			cat := catalog.NewFilesystem(fio, dir, &schema.Cache{})
@@ -69,14 +73,10 @@ func TestWriteLikePaimon(t *testing.T) {
 					if len(tb.Branches()) > 1 {
 						continue
 					}
-					files += rewriteFiles(t, ctx, tb)
+					files.Add(int64(rewriteFiles(t, ctx, tb)))
 				}
 			}
 		})
-	}
-	t.Logf("%d files compared", files)
-	if files < 1000 {
-		t.Errorf("only %d files compared", files)
 	}
 }
 

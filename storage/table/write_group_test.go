@@ -20,6 +20,7 @@ import (
 func TestGroupCommit(t *testing.T) {
 	for _, c := range []struct{ name, pk, bucket string }{{"append", "", "-1"}, {"keyed", "k", "2"}, {"dynamic", "k", "-1"}} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			const writers, each = 64, 3
 			l := newLake(t)
 			l.create("t", "k INT NOT NULL; v STRING", c.pk, "", "bucket", c.bucket, "write-only", "true") // no snapshots of compactions

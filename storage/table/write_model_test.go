@@ -133,6 +133,7 @@ func TestWriteModel(t *testing.T) {
 					continue // not allowed, or another meaning than this model's
 				}
 				t.Run(fmt.Sprintf("%s/%v/%s", engine, sequence, mode.name), func(t *testing.T) {
+					t.Parallel()
 					l := newLake(t)
 					opts := append([]string{"merge-engine", engine}, mode.opts...)
 					if sequence {
