@@ -194,6 +194,7 @@ func finishDefinition(def *schema.Definition) error {
 		return errs.Unsupportedf("tables of type '%s' are not supported, only 'table'", t)
 	}
 	def.OptionKeys = optionKeys(*def)
+	def.HasComment = true // an empty one, as Flink writes it
 	for i, f := range def.Fields {
 		if _, ok := fieldAt(def.Fields[:i], f.Name); ok {
 			return duplicateColumn(f.Name)

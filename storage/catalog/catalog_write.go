@@ -116,8 +116,8 @@ func (c *Filesystem) DropDatabase(ctx context.Context, db string, cascade bool) 
 }
 
 // context returns what a table's new schema is checked against.
-func (c *Filesystem) context(ctx context.Context, dir, branch string) (schema.Context, error) {
-	x := schema.Context{Castable: c.checks.Castable, Engine: c.checks.Engine, Indexes: c.checks.Indexes, Clock: c.checks.Clock}
+func (c *Filesystem) context(ctx context.Context, name, dir, branch string) (schema.Context, error) {
+	x := schema.Context{Name: name, Castable: c.checks.Castable, Engine: c.checks.Engine, Indexes: c.checks.Indexes, Clock: c.checks.Clock}
 	if dir == "" {
 		return x, nil
 	}
@@ -152,7 +152,7 @@ func (c *Filesystem) CreateTable(ctx context.Context, db, table string, def sche
 	if err != nil {
 		return err
 	}
-	x, err := c.context(ctx, "", "")
+	x, err := c.context(ctx, db+"."+table, "", "")
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (c *Filesystem) AlterTable(ctx context.Context, db, table, branch string, c
 		if err != nil {
 			return err
 		}
-		x, err := c.context(ctx, dir, branch)
+		x, err := c.context(ctx, db+"."+table, dir, branch)
 		if err != nil {
 			return err
 		}

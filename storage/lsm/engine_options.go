@@ -61,6 +61,9 @@ func (o options) list(key string) []string {
 	if !ok {
 		return nil
 	}
+	if v != "" {
+		v = strings.TrimRight(v, ",") // as Java splits
+	}
 	items := strings.Split(v, ",")
 	for i := range items {
 		items[i] = strings.TrimSpace(items[i])

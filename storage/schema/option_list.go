@@ -66,7 +66,7 @@ var (
 	OptBlobField          = stringOption("blob-field", "", "columns stored as BLOB files")
 	OptBlobDescriptor     = boolOption("blob-as-descriptor", false, "BLOB columns are read as descriptors")
 	OptClusteringOverride = boolOption("pk-clustering-override", false, "files of a primary-key table are sorted by clustering.columns")
-	OptClusteringColumns  = stringOption("clustering.columns", "", "columns that files are sorted by")
+	OptClusteringColumns  = stringOption("clustering.columns", "", "columns that files are sorted by", "sink.clustering.by-columns")
 	OptOrcLegacyLTZ       = boolOption("orc.timestamp-ltz.legacy.type", true, "ORC stores TIMESTAMP_LTZ shifted by the writer's zone")
 	OptTableType          = enumOption("type", "table", []string{"table", "format-table", "materialized-table", "object-table", "lance-table", "iceberg-table"}, "kind of the table")
 	OptConsumerID         = stringOption("consumer-id", "", "name under which a reader keeps its progress")
@@ -110,7 +110,7 @@ var (
 	OptTimestampPattern   = stringOption("partition.timestamp-pattern", "", "how the time of a partition is built from its values")
 	OptTimestampFormatter = stringOption("partition.timestamp-formatter", "", "format of the time of a partition")
 	OptBranch             = stringOption("branch", "main", "branch of the table")
-	OptVariantShredding   = stringOption("variant.shreddingSchema", "", "columns that variants are shredded into")
+	OptVariantShredding   = stringOption("variant.shreddingSchema", "", "columns that variants are shredded into", "parquet.variant.shreddingSchema")
 	OptSinkTimeZone       = stringOption("sink.process-time-zone", "", "zone of process-time tags")
 )
 

@@ -3,7 +3,7 @@ package schema
 // The options of maintenance: expiry, automatic tags, partitions (CoreOptions of 2.0.0).
 var (
 	OptSnapshotExpireLimit   = intOption("snapshot.expire.limit", 50, "snapshots that expire in one run at most")
-	OptCleanEmptyDirs        = boolOption("snapshot.clean-empty-directories", false, "directories that expiry leaves empty are removed")
+	OptCleanEmptyDirs        = boolOption("snapshot.clean-empty-directories", false, "directories that expiry leaves empty are removed", "snapshot.expire.clean-empty-directories")
 	OptChangelogRetainMax    = unsetInt("changelog.num-retained.max", "long-lived changelogs that are kept at most")
 	OptChangelogRetainMin    = unsetInt("changelog.num-retained.min", "long-lived changelogs that are always kept")
 	OptChangelogRetainTime   = durationOption("changelog.time-retained", "", "age up to which long-lived changelogs are kept")

@@ -13,8 +13,10 @@ import (
 // OptionInfo describes an option, for listings.
 type OptionInfo struct {
 	Key string
-	// Type is Boolean, Integer, Long, Double, String, MemorySize, Duration or Enum.
+	// Type is Boolean, Integer, Long, Double, String, MemorySize, Duration, Map or Enum.
 	Type string
+	// Immutable options cannot be changed once there is data.
+	Immutable bool
 	// Default is the default's text, "" for none.
 	Default string
 	// Values are the accepted values of an Enum.
@@ -110,6 +112,40 @@ func CheckOption(key, value string) error {
 	return nil
 }
 
+// checkGiven reports whether a definition may give an option a value: nil for
+// unknown options. It is stricter than CheckOption, as other readers are.
+func checkGiven(key, value string) error {
+	o, ok := registry[key]
+	if !ok {
+		return nil
+	}
+	if err := CheckOption(key, value); err != nil {
+		return err
+	}
+	return checkStrict(o.info, key, value)
+}
+
+// scanLatestDelta is a value of scan.mode that readers know and Paimon 2.0.0 does not.
+const scanLatestDelta = "latest-delta"
+
+// checkStrict refuses what only this reader forgives: blanks around numbers, other spellings of words.
+func checkStrict(o *OptionInfo, key, value string) error {
+	switch o.Type {
+	case "Enum":
+		for _, v := range o.Values {
+			if strings.EqualFold(v, value) && v != scanLatestDelta {
+				return nil
+			}
+		}
+		return errs.Invalidf("option '%s' has the value '%s': it must be one of: %s", key, value, strings.Join(o.Values, ", "))
+	case "Boolean", "Integer", "Long":
+		if strings.TrimSpace(value) != value {
+			return errs.Invalidf("option '%s' has the value '%s': it must not have blanks around it", key, value)
+		}
+	}
+	return nil
+}
+
 func boolOption(key string, def bool, desc string, fallbacks ...string) *Option[bool] {
 	return register(&Option[bool]{
 		Info: OptionInfo{Key: key, Type: "Boolean", Default: strconv.FormatBool(def), Description: desc, Fallbacks: fallbacks},
@@ -143,9 +179,9 @@ func longOption(key string, def int64, desc string) *Option[int64] {
 	})
 }
 
-func doubleOption(key string, def float64, desc string) *Option[float64] {
+func doubleOption(key string, def float64, desc string, fallbacks ...string) *Option[float64] {
 	return register(&Option[float64]{
-		Info: OptionInfo{Key: key, Type: "Double", Default: strconv.FormatFloat(def, 'g', -1, 64), Description: desc}, def: def,
+		Info: OptionInfo{Key: key, Type: "Double", Default: strconv.FormatFloat(def, 'g', -1, 64), Description: desc, Fallbacks: fallbacks}, def: def,
 		parse: func(s string) (float64, error) {
 			f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 			if err != nil {
@@ -205,6 +241,44 @@ func durationOption(key, def, desc string, fallbacks ...string) *Option[time.Dur
 		o.def = n
 	}
 	return register(o)
+}
+
+// Entry is an entry of a Map option.
+type Entry struct{ Key, Value string }
+
+// mapOption is an option `key:value,key:value`.
+func mapOption(key, desc string) *Option[[]Entry] {
+	return register(&Option[[]Entry]{Info: OptionInfo{Key: key, Type: "Map", Description: desc}, parse: parseMap})
+}
+
+func parseMap(text string) ([]Entry, error) {
+	var out []Entry
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item == "" {
+			continue
+		}
+		k, v, ok := strings.Cut(item, ":")
+		if v = strings.TrimSpace(v); !ok || v == "" {
+			return nil, errs.Invalidf("'%s' is no key-value pair; it must be key:value,key:value", item)
+		}
+		out = append(out, Entry{strings.TrimSpace(k), v})
+	}
+	return out, nil
+}
+
+// levelOption is a Map option whose keys are levels of the merge tree.
+func levelOption(key, desc string) *Option[[]Entry] {
+	o := mapOption(key, desc)
+	o.parse = func(text string) ([]Entry, error) {
+		out, err := parseMap(text)
+		for _, e := range out {
+			if _, bad := parseInt32(e.Key); bad != nil && err == nil {
+				err = errs.Invalidf("'%s' is no level; it must be level:value,level:value", e.Key)
+			}
+		}
+		return out, err
+	}
+	return o
 }
 
 // ParseBool parses true or false in any case.

@@ -427,7 +427,7 @@ func ListJSON(list []string) string {
 	return string(b.buf)
 }
 
-// JSON returns the content of s's schema file, members in the order of Java's writer.
+// JSON returns the content of s's schema file as Java's writer prints it, member by member and blank by blank.
 func (s *TableSchema) JSON() []byte {
 	var b jsonWriter
 	b.raw(`{"version":`).int(int64(s.Version)).raw(`,"id":`).int(s.ID).raw(`,"fields":`).fields(s.Fields)
@@ -435,13 +435,83 @@ func (s *TableSchema) JSON() []byte {
 	b.raw(`,"partitionKeys":`).list(s.PartitionKeys)
 	b.raw(`,"primaryKeys":`).list(s.PrimaryKeys)
 	b.raw(`,"options":`).mapping(s.OptionKeys, s.Options)
-	if s.Comment != "" {
+	if s.Comment != "" || s.HasComment {
 		b.raw(`,"comment":`).str(s.Comment)
 	}
 	b.raw(`,"timeMillis":`).int(s.TimeMillis).raw(`}`)
-	var out bytes.Buffer
-	_ = json.Indent(&out, b.buf, "", "  ")
-	return out.Bytes()
+	return prettyJSON(b.buf)
+}
+
+// prettyJSON indents compact JSON as Jackson does: the members of objects stand on lines of their own, the elements of arrays do not.
+func prettyJSON(compact []byte) []byte {
+	out := make([]byte, 0, 2*len(compact))
+	depth, inText := 0, false
+	line := func() {
+		out = append(out, '\n')
+		for range depth {
+			out = append(out, "  "...)
+		}
+	}
+	var open []byte // the brackets that are open
+	for i, c := range compact {
+		if inText {
+			out = append(out, c)
+			if c == '"' && !escapedAt(compact, i) {
+				inText = false
+			}
+			continue
+		}
+		switch c {
+		case '"':
+			inText = true
+			out = append(out, c)
+		case '{', '[':
+			out = append(out, c)
+			open = append(open, c)
+			switch next := compact[i+1]; {
+			case next == '}' || next == ']':
+				out = append(out, ' ')
+			case c == '[':
+				out = append(out, ' ')
+			default:
+				depth++
+				line()
+			}
+		case '}', ']':
+			empty := compact[i-1] == '{' || compact[i-1] == '['
+			open = open[:len(open)-1]
+			switch {
+			case empty:
+			case c == ']':
+				out = append(out, ' ')
+			default:
+				depth--
+				line()
+			}
+			out = append(out, c)
+		case ',':
+			out = append(out, c)
+			if open[len(open)-1] == '[' {
+				out = append(out, ' ')
+			} else {
+				line()
+			}
+		case ':':
+			out = append(out, " : "...)
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// escapedAt reports whether the character at i stands behind an odd number of backslashes.
+func escapedAt(text []byte, i int) bool {
+	n := 0
+	for i--; i >= 0 && text[i] == '\\'; i-- {
+		n++
+	}
+	return n%2 == 1
 }
 
 // jsonWriter writes compact JSON as Jackson does: no escaping of < > &.

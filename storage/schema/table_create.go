@@ -28,8 +28,10 @@ type Context struct {
 	Castable func(t *Type, text string) error
 	// Engine checks the merge engine's options and functions; nil = not checked.
 	Engine func(s *TableSchema) error
-	// Indexes checks the options of file indexes; nil = only their columns' names are.
+	// Indexes checks the options of file indexes; nil = only their columns are.
 	Indexes func(s *TableSchema) error
+	// Name is the table in messages, `database.table`; "" = "the table".
+	Name string
 	// Clock gives the schema's time; nil = time.Now.
 	Clock func() time.Time
 }
@@ -46,29 +48,25 @@ func (c *Context) now() int64 {
 func NewTable(def Definition, ctx Context) (*TableSchema, error) {
 	s := &TableSchema{
 		Version: CurrentVersion, Options: map[string]string{}, PartitionKeys: slices.Clone(def.PartitionKeys), PrimaryKeys: slices.Clone(def.PrimaryKeys),
-		Comment: def.Comment, HasComment: true, TimeMillis: ctx.now(),
+		Comment: def.Comment, HasComment: def.HasComment, TimeMillis: ctx.now(),
 	}
 	for _, k := range optionOrder(def.Options, def.OptionKeys) {
 		v := def.Options[k]
-		switch k {
-		case optPrimaryKey:
-			if len(def.PrimaryKeys) > 0 {
-				return nil, errs.Invalidf("Cannot define primary key on DDL and table options at the same time.")
-			}
-			s.PrimaryKeys = commaList(v)
-		case optPartition:
-			if len(def.PartitionKeys) > 0 {
-				return nil, errs.Invalidf("Cannot define partition on DDL and table options at the same time.")
-			}
-			s.PartitionKeys = commaList(v)
-		case optComment:
-			s.Comment = v
-		case optPath:
-			return nil, errs.Invalidf("The option 'path' cannot be given: the catalog decides where the table lies")
-		default:
-			s.Options[k] = v
-			s.OptionKeys = append(s.OptionKeys, k)
+		if err := checkGiven(k, v); err != nil {
+			return nil, err
 		}
+		if k == optPath {
+			return nil, errs.Invalidf("The option 'path' cannot be given: the catalog decides where the table lies")
+		}
+		s.Options[k] = v
+	}
+	s.OptionKeys = copyHashMap(HashOrder(optionOrder(def.Options, def.OptionKeys))).keys()
+	if text, ok := s.Options[optComment]; ok {
+		s.Comment, s.HasComment = text, true
+		s.removeOption(optComment)
+	}
+	if err := s.takeKeys(); err != nil {
+		return nil, err
 	}
 	if len(def.Fields) == 0 {
 		return nil, errs.Invalidf("A table must have at least one column")
@@ -80,24 +78,66 @@ func NewTable(def Definition, ctx Context) (*TableSchema, error) {
 		f.Type = renumber(f.Type, &next)
 		s.Fields = append(s.Fields, f)
 	}
-	s.HighestFieldID = HighestID(s.Fields)
-	if err := s.keysNotNull(); err != nil {
-		return nil, err
+	// What the definition says counts before what its comments ask for.
+	for _, check := range []func(*validator){(*validator).columns, (*validator).keys, (*validator).defaults} {
+		v := &validator{s: s, ctx: ctx}
+		if check(v); v.err != nil {
+			return nil, v.err
+		}
 	}
+	given := slices.Clone(s.OptionKeys)
+	for i := range s.Fields {
+		if err := s.applyDirective(&s.Fields[i]); err != nil {
+			return nil, err
+		}
+	}
+	if !slices.Equal(given, s.OptionKeys) {
+		s.OptionKeys = copyHashMap(alteredKeys(given, s.OptionKeys)).keys()
+	}
+	s.HighestFieldID = HighestID(s.Fields)
+	s.keysNotNull()
 	return s, s.Validate(ctx)
 }
 
-// keysNotNull makes the columns of the primary key NOT NULL.
-func (s *TableSchema) keysNotNull() error {
-	names := Names(s.Fields)
-	for _, k := range s.PrimaryKeys {
-		i := s.Index(k)
-		if i < 0 {
-			return errs.Invalidf("Table column [%s] should include all primary key constraint [%s]", strings.Join(names, ", "), strings.Join(s.PrimaryKeys, ", "))
+// takeKeys makes keys of the options that stand for them (Schema.normalizePrimaryKeys).
+func (s *TableSchema) takeKeys() error {
+	if v, ok := s.Options[optPartition]; ok {
+		if len(s.PartitionKeys) > 0 {
+			return errs.Invalidf("Cannot define partition on DDL and table options at the same time.")
 		}
-		s.Fields[i].Type = s.Fields[i].Type.WithNotNull(true)
+		s.PartitionKeys = commaList(v)
+		s.removeOption(optPartition)
+	}
+	if v, ok := s.Options[optPrimaryKey]; ok {
+		if len(s.PrimaryKeys) > 0 {
+			return errs.Invalidf("Cannot define primary key on DDL and table options at the same time.")
+		}
+		s.PrimaryKeys = commaList(v)
+		s.removeOption(optPrimaryKey)
 	}
 	return nil
+}
+
+// putOption sets an option; a new one comes last until the keys are put in order.
+func (s *TableSchema) putOption(key, value string) {
+	if _, ok := s.Options[key]; !ok {
+		s.OptionKeys = append(s.OptionKeys, key)
+	}
+	s.Options[key] = value
+}
+
+func (s *TableSchema) removeOption(key string) {
+	delete(s.Options, key)
+	s.OptionKeys = slices.DeleteFunc(s.OptionKeys, func(k string) bool { return k == key })
+}
+
+// keysNotNull makes the columns of the primary key NOT NULL.
+func (s *TableSchema) keysNotNull() {
+	for _, k := range s.PrimaryKeys {
+		if i := s.Index(k); i >= 0 {
+			s.Fields[i].Type = s.Fields[i].Type.WithNotNull(true)
+		}
+	}
 }
 
 func optionOrder(opts map[string]string, keys []string) []string {
@@ -120,7 +160,7 @@ func commaList(s string) []string {
 	return out
 }
 
-// renumber gives the fields of nested ROWs the next ids, depth first.
+// renumber gives the fields of nested ROWs the next ids: what lies inside a field comes before it (ReassignFieldId).
 func renumber(t *Type, next *int) *Type {
 	if t == nil {
 		return nil
@@ -130,9 +170,9 @@ func renumber(t *Type, next *int) *Type {
 	if len(t.Fields) > 0 {
 		c.Fields = make([]Field, len(t.Fields))
 		for i, f := range t.Fields {
+			f.Type = renumber(f.Type, next)
 			f.ID = *next
 			*next++
-			f.Type = renumber(f.Type, next)
 			c.Fields[i] = f
 		}
 	}

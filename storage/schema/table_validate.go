@@ -2,72 +2,111 @@ package schema
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tributarydb/tributary/storage/errs"
 )
 
-// reservedNames are the system columns, which no table may have.
-var reservedNames = []string{FieldNameSequence, FieldNameKind, FieldNameLevel, FieldNameRowKind, FieldNameRowID}
-
-// Validate checks a schema and its options as every schema change does
-// (SchemaValidation; section 9 of the SQL surface). Errors are errs.Invalid with Paimon's words.
+// Validate checks a schema and its options as every schema change does (SchemaValidation of 2.0.0, in its order; section 9 of
+// the SQL surface). Errors are errs.Invalid with Paimon's words.
 func (s *TableSchema) Validate(ctx Context) error {
-	for _, check := range []func(Context) error{
-		s.checkColumns, s.checkKeys, s.checkOptionValues, s.checkDefaults, s.checkChangelog, s.checkRetention, s.checkBuckets, s.checkSequence, s.checkFieldOptions,
-		s.checkEngineOptions, s.checkRecordLevel, s.checkRowTracking, s.checkScan, s.checkBranches, s.checkChain, s.checkIndexes,
+	v := &validator{s: s, ctx: ctx}
+	for _, check := range []func(){
+		v.columns, v.keys, v.defaults, v.bucketKeys, v.keyTypes, v.buckets, v.startupMode, v.fieldOptions, v.sequence, v.mergeFunction, v.changelog, v.retention,
+		v.blobs, v.formats, v.reserved, v.recordLevel, v.mergeEngine, v.deletionVectors, v.snapshotOrdering, v.vectors, v.keyIndexes, v.aggregators, v.mapLayouts,
+		v.variantShredding, v.fileIndexes, v.rowTracking, v.clustering, v.chain, v.sequenceColumn, v.clusteringOverride, v.manifestSort, v.settings, v.branches,
 	} {
-		if err := check(ctx); err != nil {
-			return err
+		if check(); v.err != nil {
+			return v.err
 		}
-	}
-	if ctx.Indexes != nil {
-		if err := ctx.Indexes(s); err != nil {
-			return err
-		}
-	}
-	if ctx.Engine != nil && s.HasPrimaryKey() {
-		return ctx.Engine(s)
 	}
 	return nil
 }
 
-func (s *TableSchema) on(key string) bool { return strings.EqualFold(s.Options[key], "true") }
+// validator checks a schema; what follows the first error does not count.
+type validator struct {
+	s   *TableSchema
+	ctx Context
+	err error
+}
 
-func (s *TableSchema) checkColumns(Context) error {
-	seen := map[string]bool{}
-	for _, f := range s.Fields {
-		switch {
-		case f.Name == "":
-			return errs.Invalidf("A column has no name")
-		case seen[f.Name]:
-			return errs.Existsf("Table column [%s] must not contain duplicate fields. Found: [%s]", strings.Join(Names(s.Fields), ", "), f.Name)
-		case slices.Contains(reservedNames, f.Name):
-			return errs.Invalidf("Field name[%s] in schema cannot be exist in [%s], which are reserved for system columns", f.Name, strings.Join(reservedNames, ", "))
-		case strings.HasPrefix(f.Name, KeyFieldPrefix):
-			return errs.Invalidf("Field name[%s] in schema cannot start with [%s], which is reserved for key columns", f.Name, KeyFieldPrefix)
-		}
-		seen[f.Name] = true
-		if err := checkType(f.Name, f.Type, 0); err != nil {
-			return err
+func (v *validator) keep(err error) {
+	if v.err == nil {
+		v.err = err
+	}
+}
+
+func (v *validator) fail(format string, args ...any) { v.keep(errs.Invalidf(format, args...)) }
+
+// must demands a condition.
+func (v *validator) must(ok bool, format string, args ...any) {
+	if !ok {
+		v.fail(format, args...)
+	}
+}
+
+// option is the value of an option; a wrong one is the error.
+func option[T any](v *validator, o *Option[T]) T {
+	x, _, err := strictly(o, v.s.Options)
+	v.keep(err)
+	return x
+}
+
+// optional is option with whether it is set.
+func optional[T any](v *validator, o *Option[T]) (T, bool) {
+	x, set, err := strictly(o, v.s.Options)
+	v.keep(err)
+	return x, set
+}
+
+// strictly is Lookup without what readers forgive.
+func strictly[T any](o *Option[T], options map[string]string) (T, bool, error) {
+	x, set, err := o.Lookup(options)
+	if err == nil && set {
+		for _, k := range append([]string{o.Info.Key}, o.Info.Fallbacks...) {
+			if text, ok := options[k]; ok {
+				return x, true, checkStrict(&o.Info, k, text)
+			}
 		}
 	}
-	return nil
+	return x, set, err
+}
+
+// columnList prints names as Java prints a list.
+func columnList(names []string) string { return "[" + strings.Join(names, ", ") + "]" }
+
+// repeated returns the first name that is there twice.
+func repeated(names []string) (string, bool) {
+	for i, n := range names {
+		if slices.Contains(names[:i], n) {
+			return n, true
+		}
+	}
+	return "", false
+}
+
+// columns checks the names and types of columns (Schema.normalizeFields).
+func (v *validator) columns() {
+	names := Names(v.s.Fields)
+	if n, twice := repeated(names); twice {
+		v.keep(errs.Existsf("Table column %s must not contain duplicate fields. Found: [%s]", columnList(names), n))
+	}
+	for _, f := range v.s.Fields {
+		v.must(f.Name != "", "A column has no name")
+		v.keep(checkType(f.Name, f.Type, 0))
+	}
 }
 
 func checkType(name string, t *Type, depth int) error {
 	if depth > MaxTypeDepth {
 		return errs.Invalidf("The type of column '%s' is nested too deeply", name)
 	}
-	seen := map[string]bool{}
-	for _, f := range t.Fields {
-		if seen[f.Name] {
-			return errs.Existsf("Column %s has the field '%s' twice", name, f.Name)
-		}
-		seen[f.Name] = true
+	if n, twice := repeated(Names(t.Fields)); twice {
+		return errs.Existsf("Column %s has the field '%s' twice", name, n)
+	}
+	if t.Root == VectorType && !isVectorElement(t.Elem.Root) {
+		return errs.Invalidf("Invalid element type for vector: %s", t.Elem)
 	}
 	for _, c := range ChildTypes(t) {
 		if err := checkType(name, c, depth+1); err != nil {
@@ -77,433 +116,218 @@ func checkType(name string, t *Type, depth int) error {
 	return nil
 }
 
-func (s *TableSchema) checkKeys(Context) error {
-	names := strings.Join(Names(s.Fields), ", ")
+func isVectorElement(r Root) bool {
+	return r == Boolean || isInteger(r) || r == Float || r == Double
+}
+
+// keys checks the names of key columns (Schema.normalizeFields).
+func (v *validator) keys() {
+	names := Names(v.s.Fields)
+	check := func(what, fields string, keys []string) {
+		n, twice := repeated(keys)
+		v.must(!twice, "%s key constraint %s must not contain duplicate columns. Found: [%s]", what, columnList(keys), n)
+		for _, k := range keys {
+			v.must(slices.Contains(names, k), "Table column %s should include all %s %s", columnList(names), fields, columnList(keys))
+		}
+	}
+	check("Partition", "partition fields", v.s.PartitionKeys)
+	check("Primary", "primary key constraint", v.s.PrimaryKeys)
+	if v.s.HasPrimaryKey() && !slices.ContainsFunc(v.s.PrimaryKeys, func(k string) bool { return !slices.Contains(v.s.PartitionKeys, k) }) {
+		v.fail("Primary key constraint %s should not be same with partition fields %s, this will result in only one record in a partition",
+			columnList(v.s.PrimaryKeys), columnList(v.s.PartitionKeys))
+	}
+}
+
+// defaults checks the default values (CatalogUtils.validateCreateTable).
+func (v *validator) defaults() {
+	auto := option(v, optAutoCreate)
+	v.must(!auto, "The value of auto-create property should be false.")
+	rows := option(v, OptTargetFileRows)
+	v.must(rows > 0, "target-file-row-num should be at least 1.")
+	option(v, OptTableType)
+	for _, f := range v.s.Fields {
+		v.keep(checkDefault(v.ctx, f))
+	}
+}
+
+// checkDefault checks the text of a column's default value. As in Paimon, quotes around it are not part of the value.
+func checkDefault(ctx Context, f Field) error {
+	if f.Default == nil || ctx.Castable == nil {
+		return nil
+	}
+	if err := ctx.Castable(f.Type, DefaultText(*f.Default)); err != nil {
+		return errs.Invalidf("Unsupported default value `%s` for type %s: column '%s': %w", *f.Default, f.Type, f.Name, err)
+	}
+	return nil
+}
+
+// DefaultText is the value that the text of a default stands for: it may stand in quotes (DefaultValueUtils).
+func DefaultText(text string) string {
+	if strings.HasPrefix(text, "'") && strings.HasSuffix(text, "'") {
+		return text[1:max(1, len(text)-1)]
+	}
+	return text
+}
+
+// keyClass is the class that Paimon names a type by that no key can have; "" for types that keys can have.
+func keyClass(t *Type) string {
+	switch t.Root {
+	case Map:
+		return "MapType"
+	case Array:
+		return "ArrayType"
+	case Row:
+		return "RowType"
+	case Multiset:
+		return "MultisetType"
+	case VectorType:
+		return "VectorType"
+	}
+	return ""
+}
+
+// keyTypes checks the types of key columns.
+func (v *validator) keyTypes() {
+	upsert := splitList(option(v, optUpsertKey))
 	for _, list := range []struct {
-		keys       []string
-		what, kind string
-	}{{s.PrimaryKeys, "primary key constraint", "primary key"}, {s.PartitionKeys, "partition fields", "partition"}} {
-		seen := map[string]bool{}
+		keys []string
+		what string
+	}{{v.s.PrimaryKeys, "primary key"}, {v.s.PartitionKeys, "partition"}, {upsert, "upsert key"}} {
 		for _, k := range list.keys {
-			i := s.Index(k)
+			i := v.s.Index(k)
 			if i < 0 {
-				return errs.Invalidf("Table column [%s] should include all %s [%s]", names, list.what, strings.Join(list.keys, ", "))
+				v.fail("Cannot find field: %s", k)
+				return
 			}
-			if seen[k] {
-				return errs.Invalidf("The %s [%s] must not contain duplicate columns. Found: [%s]", list.what, strings.Join(list.keys, ", "), k)
-			}
-			seen[k] = true
-			if t := s.Fields[i].Type; t.IsNested() || t.Root == Blob || t.Root == Geometry || t.Root == Geography {
-				return errs.Invalidf("The type %s in %s field %s is unsupported", t.Kindless(), list.kind, k)
-			}
-		}
-	}
-	if len(s.PrimaryKeys) > 0 && len(s.PartitionKeys) > 0 {
-		rest := slices.DeleteFunc(slices.Clone(s.PrimaryKeys), func(k string) bool { return slices.Contains(s.PartitionKeys, k) })
-		if len(rest) == 0 {
-			return errs.Invalidf("Primary key constraint [%s] should not be same with partition fields [%s], this will result in only one record in a partition", strings.Join(s.PrimaryKeys, ", "), strings.Join(s.PartitionKeys, ", "))
-		}
-	}
-	return nil
-}
-
-func (s *TableSchema) checkOptionValues(Context) error {
-	for _, k := range slices.Sorted(maps.Keys(s.Options)) {
-		if err := CheckOption(k, s.Options[k]); err != nil {
-			return err
-		}
-	}
-	if s.on("auto-create") {
-		return errs.Invalidf("The option 'auto-create' must be false for tables of a catalog")
-	}
-	if n := OptTargetFileRows.Value(s.Options); n < 1 {
-		return errs.Invalidf("The option 'target-file-row-num' must be at least 1, it is %d", n)
-	}
-	return nil
-}
-
-func (s *TableSchema) checkDefaults(ctx Context) error {
-	if ctx.Castable == nil {
-		return nil
-	}
-	for _, f := range s.Fields {
-		if f.Default == nil {
-			continue
-		}
-		if err := ctx.Castable(f.Type, *f.Default); err != nil {
-			return errs.Invalidf("Unsupported default value `%s` for type %s of column %s: %w", *f.Default, f.Type, f.Name, err)
-		}
-	}
-	return nil
-}
-
-func (s *TableSchema) producer() string { return OptChangelogProducer.Value(s.Options) }
-
-func (s *TableSchema) checkChangelog(Context) error {
-	p := s.producer()
-	if p != "none" && !s.HasPrimaryKey() {
-		return errs.Invalidf("Can not set changelog-producer on table without primary keys, please define primary keys.")
-	}
-	if s.on("streaming-read-overwrite") && (p == "full-compaction" || p == "lookup") {
-		return errs.Invalidf("Cannot set streaming-read-overwrite to true when changelog producer is full-compaction or lookup because it will read duplicated changes.")
-	}
-	_, delta := s.Options["full-compaction.delta-commits"]
-	if delta && p == "lookup" {
-		return errs.Invalidf("Cannot set full-compaction.delta-commits with changelog-producer lookup: the lookup producer makes its changelog at each commit")
-	}
-	if s.on("deletion-vectors.enabled") && s.HasPrimaryKey() && p != "none" && p != "input" && p != "lookup" {
-		return errs.Invalidf("Deletion vectors mode is only supported for NONE/INPUT/LOOKUP changelog producer now.")
-	}
-	if s.on("table-read.sequence-number.enabled") && !s.HasPrimaryKey() {
-		return errs.Invalidf("Cannot enable 'table-read.sequence-number.enabled' for a table without primary keys.")
-	}
-	return nil
-}
-
-func (s *TableSchema) checkRetention(Context) error {
-	lo, hi := OptSnapshotRetainMin.Value(s.Options), OptSnapshotRetainMax.Value(s.Options)
-	switch {
-	case lo < 1:
-		return errs.Invalidf("snapshot.num-retained.min should be at least 1")
-	case lo > hi:
-		return errs.Invalidf("snapshot.num-retained.min should not be larger than snapshot.num-retained.max")
-	}
-	number := func(key string, def int) (int, error) {
-		v, ok := s.Options[key]
-		if !ok {
-			return def, nil
-		}
-		n, err := strconv.Atoi(strings.TrimSpace(v))
-		if err != nil {
-			return 0, errs.Invalidf("option '%s' has the value '%s', which is no number", key, v)
-		}
-		return n, nil
-	}
-	clo, err := number("changelog.num-retained.min", lo)
-	if err != nil {
-		return err
-	}
-	chi, err := number("changelog.num-retained.max", hi)
-	if err != nil {
-		return err
-	}
-	switch {
-	case clo < 1:
-		return errs.Invalidf("changelog.num-retained.min should be at least 1")
-	case clo > chi:
-		return errs.Invalidf("changelog.num-retained.min should not be larger than changelog.num-retained.max")
-	case chi < hi, clo < lo:
-		return errs.Invalidf("changelog.num-retained should not be less than snapshot.num-retained, a changelog lives at least as long as its snapshot")
-	}
-	return nil
-}
-
-func (s *TableSchema) checkBuckets(Context) error {
-	n, err := OptBucket.Get(s.Options)
-	if err != nil {
-		return err
-	}
-	key, hasKey := s.Options["bucket-key"]
-	switch {
-	case n == 0 || n < PostponeBucket || n == PostponeBucket && !s.HasPrimaryKey():
-		return errs.Invalidf("The number of buckets needs to be greater than 0.")
-	case n == -1 && hasKey:
-		return errs.Invalidf("Cannot define 'bucket-key' with bucket = -1, please remove the 'bucket-key' setting or specify a bucket number.")
-	case n > 0 && !s.HasPrimaryKey() && !hasKey:
-		return errs.Invalidf("You should define a 'bucket-key' for bucketed append mode.")
-	}
-	if _, set := s.Options["full-compaction.delta-commits"]; set && n == -1 && !s.HasPrimaryKey() {
-		return errs.Invalidf("AppendOnlyTable of unaware or dynamic bucket does not support 'full-compaction.delta-commits'")
-	}
-	if !hasKey {
-		return nil
-	}
-	for _, k := range strings.Split(key, ",") {
-		i := s.Index(k)
-		switch {
-		case i < 0:
-			return errs.Invalidf("Field names [%s] should contains all bucket keys [%s].", strings.Join(Names(s.Fields), ", "), key)
-		case slices.Contains(s.PartitionKeys, k):
-			return errs.Invalidf("Bucket keys [%s] should not in partition keys [%s].", key, strings.Join(s.PartitionKeys, ", "))
-		case s.HasPrimaryKey() && !slices.Contains(s.PrimaryKeys, k):
-			return errs.Invalidf("Primary keys [%s] should contains all bucket keys [%s].", strings.Join(s.PrimaryKeys, ", "), key)
-		case s.Fields[i].Type.IsNested():
-			return errs.Invalidf("The type %s of the bucket key %s is nested and cannot be hashed", s.Fields[i].Type.Kindless(), k)
-		}
-	}
-	return nil
-}
-
-func (s *TableSchema) engine() string { return OptMergeEngine.Value(s.Options) }
-
-// sequenceFields are the columns of option sequence.field.
-func (s *TableSchema) sequenceFields() []string {
-	return commaList(s.Options["sequence.field"])
-}
-
-func (s *TableSchema) checkSequence(Context) error {
-	seq := s.sequenceFields()
-	seen := map[string]bool{}
-	for _, f := range seq {
-		switch {
-		case s.Index(f) < 0:
-			return errs.Invalidf("Sequence field: '%s' can not be found in table schema.", f)
-		case seen[f]:
-			return errs.Invalidf("Sequence field '%s' is defined repeatedly.", f)
-		}
-		seen[f] = true
-		if _, ok := s.FieldOption(f, "aggregate-function"); ok {
-			return errs.Invalidf("Should not define aggregation on sequence field: '%s'.", f)
-		}
-	}
-	if len(seq) > 0 && s.CrossPartition() {
-		return errs.Invalidf("You can not use sequence.field in cross partition update case (Primary key constraint [%s] not include all partition fields [%s]).", strings.Join(s.PrimaryKeys, ", "), strings.Join(s.PartitionKeys, ", "))
-	}
-	if s.on("sequence.snapshot-ordering") {
-		switch {
-		case !s.HasPrimaryKey():
-			return errs.Invalidf("sequence.snapshot-ordering = true requires a primary key")
-		case !s.on("write-only"):
-			return errs.Invalidf("sequence.snapshot-ordering = true requires write-only = true. Use a dedicated compaction job instead.")
-		case len(seq) > 0:
-			return errs.Invalidf("sequence.snapshot-ordering = true cannot be used with sequence.field.")
-		}
-	}
-	if f, ok := s.Options["rowkind.field"]; ok {
-		i := s.Index(f)
-		if i < 0 {
-			return errs.Invalidf("Rowkind field: '%s' can not be found in table schema.", f)
-		}
-		if !isText(s.Fields[i].Type.Root) {
-			return errs.Invalidf("The row kind field '%s' must be a STRING column, its type is %s", f, s.Fields[i].Type)
-		}
-	}
-	return nil
-}
-
-// tableWide are keys below "fields." that name no column.
-var tableWide = map[string]bool{"fields.default-aggregate-function": true}
-
-func (s *TableSchema) checkFieldOptions(Context) error {
-	group := map[string]string{}
-	for _, k := range slices.Sorted(maps.Keys(s.Options)) {
-		rest, ok := strings.CutPrefix(k, "fields.")
-		if !ok || tableWide[k] {
-			continue
-		}
-		names, suffix := s.fieldKey(rest)
-		for _, n := range names {
-			if s.Index(n) < 0 {
-				return errs.Invalidf("Field %s can not be found in table schema. (option '%s')", n, k)
+			c := keyClass(v.s.Fields[i].Type)
+			v.must(c == "", "The type %s in %s field %s is unsupported", c, list.what, k)
+			if r := v.s.Fields[i].Type.Root; len(v.s.Options["blob-field"]) == 0 && (r == Variant || r == Geometry || r == Geography) {
+				v.fail("The type %s in %s field %s is unsupported", v.s.Fields[i].Type.Kindless(), list.what, k)
 			}
 		}
-		if suffix != "sequence-group" {
-			continue
-		}
-		for _, f := range commaList(s.Options[k]) {
-			switch {
-			case s.Index(f) < 0:
-				return errs.Invalidf("Field %s can not be found in table schema. (option '%s')", f, k)
-			case group[f] != "":
-				return errs.Invalidf("Field %s is defined repeatedly by multiple groups: %s, %s", f, group[f], strings.Join(names, ","))
-			case slices.Contains(names, f):
-				return errs.Invalidf("The sequence field group: %s is a sequence field itself and cannot be in its own group (option '%s')", f, k)
-			case slices.Contains(s.PrimaryKeys, f):
-				return errs.Invalidf("The sequence-group fields should not contain primary key field %s (option '%s')", f, k)
-			}
-			group[f] = strings.Join(names, ",")
-		}
 	}
-	for f, g := range group {
-		if _, ok := group[g]; ok && !strings.Contains(g, ",") {
-			return errs.Invalidf("The sequence field group %s is defined repeatedly: it is in a group itself and orders %s", g, f)
-		}
-	}
-	return nil
+	v.must(len(upsert) == 0 || !v.s.HasPrimaryKey(), "Cannot define 'upsert-key' %s with 'primary-key' %s.", columnList(upsert), columnList(v.s.PrimaryKeys))
 }
 
-// fieldKey splits "a,b.sequence-group" into columns and the rest; a column's name may have dots.
-func (s *TableSchema) fieldKey(rest string) (names []string, suffix string) {
-	best := strings.IndexByte(rest, '.')
-	for i := range len(rest) {
-		if rest[i] != '.' {
-			continue
-		}
-		all := true
-		for _, n := range strings.Split(rest[:i], ",") {
-			all = all && s.Index(strings.TrimSpace(n)) >= 0
-		}
-		if all {
-			best = i
-		}
-	}
-	if best < 0 {
-		return nil, ""
-	}
-	for _, n := range strings.Split(rest[:best], ",") {
-		names = append(names, strings.TrimSpace(n))
-	}
-	return names, rest[best+1:]
-}
-
-func (s *TableSchema) checkEngineOptions(Context) error {
-	if s.engine() != "first-row" {
+// splitList splits a list at its commas and keeps blanks; empty for an empty text.
+func splitList(text string) []string {
+	if text == "" {
 		return nil
 	}
-	if !s.HasPrimaryKey() {
-		return nil
-	}
-	switch {
-	case s.producer() != "none" && s.producer() != "lookup":
-		return errs.Invalidf("Only support 'none' and 'lookup' changelog-producer on FIRST_ROW merge engine")
-	case len(s.sequenceFields()) > 0:
-		return errs.Invalidf("Do not support use sequence field on FIRST_ROW merge engine.")
-	case s.on("deletion-vectors.enabled") && !s.on("pk-clustering-override"):
-		return errs.Invalidf("First row merge engine does not need deletion vectors because there is no deletion of old data in this merge engine.")
-	}
-	return nil
+	return strings.Split(text, ",")
 }
 
-func (s *TableSchema) checkRecordLevel(Context) error {
-	if _, ok := s.Options["record-level.expire-time"]; !ok {
-		return nil
-	}
-	f := s.Options["record-level.time-field"]
-	i := s.Index(f)
-	if f == "" || i < 0 {
-		return errs.Invalidf("You should set an existing column as 'record-level.time-field' when 'record-level.expire-time' is set, it is '%s'", f)
-	}
-	switch r := s.Fields[i].Type.Root; r {
-	case Int, BigInt, Timestamp, TimestampLTZ:
-		return nil
-	default:
-		return errs.Invalidf("The record level time field type should be one of INT, BIGINT, or TIMESTAMP, but field type is %s", s.Fields[i].Type)
-	}
-}
-
-func (s *TableSchema) checkRowTracking(Context) error {
-	tracking, evolution := s.on("row-tracking.enabled"), s.on("data-evolution.enabled")
-	switch {
-	case tracking && s.HasPrimaryKey():
-		return errs.Invalidf("Cannot define primary-key for row tracking table.")
-	case tracking && s.Bucket() != -1:
-		return errs.Invalidf("Cannot define bucket for row tracking table, it only support bucket = -1")
-	case evolution && !tracking:
-		return errs.Invalidf("Data evolution config must enabled with row-tracking.enabled")
-	case evolution && s.on("deletion-vectors.enabled"):
-		return errs.Invalidf("Data evolution config must disabled with deletion-vectors.enabled")
-	}
-	if s.on("clustering.incremental") && s.HasPrimaryKey() {
-		return errs.Invalidf("Cannot define primary-key for incremental clustering table.")
-	}
-	for _, k := range commaList(s.Options["clustering.columns"]) {
-		if s.Index(k) < 0 {
-			return errs.Invalidf("Column '%s' of 'clustering.columns' does not exist in table schema", k)
+// trimmedList splits a list at its commas and takes blanks away; items may be empty, but not the last ones, as Java splits.
+func trimmedList(text string) []string {
+	if text != "" {
+		text = strings.TrimRight(text, ",")
+		if text == "" {
+			return nil
 		}
 	}
-	if f := s.Options["manifest-sort.partition-field"]; f != "" && !slices.Contains(s.PartitionKeys, f) {
-		return errs.Invalidf("The option 'manifest-sort.partition-field' must name a partition column, '%s' is none", f)
+	out := strings.Split(text, ",")
+	for i := range out {
+		out[i] = strings.TrimSpace(out[i])
 	}
-	return nil
+	return out
 }
 
-// startKeys are the options that each select a state to read.
-var startKeys = []string{"scan.snapshot-id", "scan.tag-name", "scan.watermark", "scan.timestamp", "scan.timestamp-millis"}
-
-func (s *TableSchema) checkScan(Context) error {
-	var set []string
-	for _, k := range startKeys {
-		if _, ok := s.Options[k]; ok {
-			set = append(set, k)
-		}
+// bucketKeys checks option bucket-key (TableSchema.originalBucketKeys).
+func (v *validator) bucketKeys() {
+	option(v, OptBucket)
+	text := v.s.Options["bucket-key"]
+	if strings.TrimSpace(text) == "" {
+		return
 	}
-	if len(set) > 1 {
-		return errs.Invalidf("[%s] must be null when you set [%s]", strings.Join(set[1:], ","), set[0])
-	}
-	mode := s.Options["scan.mode"]
-	if len(set) == 1 && (mode == "latest-full" || mode == "latest" || mode == "full" || mode == "compacted-full") {
-		return errs.Invalidf("%s must be null when you use %s for scan.mode", set[0], mode)
-	}
-	return nil
-}
-
-func (s *TableSchema) checkBranches(ctx Context) error {
-	fallback, primary := s.Options["scan.fallback-branch"], s.Options["scan.primary-branch"]
-	if fallback != "" && primary != "" {
-		return errs.Invalidf("Cannot set both 'scan.fallback-branch' and 'scan.primary-branch' at the same time.")
-	}
-	keys := []string{"scan.fallback-branch", "scan.primary-branch"}
-	if s.on("chain-table.enabled") {
-		keys = append(keys, "scan.fallback-snapshot-branch", "scan.fallback-delta-branch")
+	keys := strings.Split(text, ",")
+	for _, k := range keys {
+		v.must(v.s.Index(k) >= 0, "Field names %s should contains all bucket keys %s.", columnList(Names(v.s.Fields)), columnList(keys))
 	}
 	for _, k := range keys {
-		b := s.Options[k]
-		if b == "" || b == "main" {
-			continue
-		}
-		exists := false
-		if ctx.BranchExists != nil {
-			var err error
-			if exists, err = ctx.BranchExists(b); err != nil {
-				return fmt.Errorf("looking for branch '%s': %w", b, err)
-			}
-		}
-		if !exists {
-			return errs.Invalidf("Cannot set '%s' = '%s' because the branch '%s' does not exist.", k, b, b)
-		}
+		v.must(!slices.Contains(v.s.PartitionKeys, k), "Bucket keys %s should not in partition keys %s.", columnList(keys), columnList(v.s.PartitionKeys))
 	}
-	return nil
+	for _, k := range keys {
+		v.must(!v.s.HasPrimaryKey() || slices.Contains(v.s.PrimaryKeys, k), "Primary keys %s should contains all bucket keys %s.", columnList(v.s.PrimaryKeys), columnList(keys))
+	}
+	if n, twice := repeated(keys); twice {
+		v.fail("Field names must be unique. Found duplicates: [%s]", n)
+	}
 }
 
-func (s *TableSchema) checkIndexes(Context) error {
-	for _, k := range slices.Sorted(maps.Keys(s.Options)) {
-		rest, ok := strings.CutPrefix(k, "file-index.")
-		if !ok {
-			continue
-		}
-		typ, ok := strings.CutSuffix(rest, ".columns")
-		if !ok {
-			continue
-		}
-		for _, c := range commaList(s.Options[k]) {
-			name, _, _ := strings.Cut(c, "[") // a key of a MAP
-			if s.Index(name) < 0 {
-				return errs.Invalidf("Column '%s' specified in 'file-index.%s.columns' does not exist in table schema", c, typ)
-			}
-		}
-	}
-	return nil
-}
-
-// checkChain demands what a chain table needs (section 9 of the rules of fallback branches).
-func (s *TableSchema) checkChain(Context) error {
-	if !s.on("chain-table.enabled") {
-		return nil
-	}
-	pattern, formatter := s.Options["partition.timestamp-pattern"], s.Options["partition.timestamp-formatter"]
+// buckets checks the number of buckets.
+func (v *validator) buckets() {
+	n := option(v, OptBucket)
+	_, hasKey := v.s.Options["bucket-key"]
+	_, delta := optional(v, OptFullCompactionCommits)
 	switch {
-	case !s.HasPrimaryKey():
-		return errs.Invalidf("Primary key is required for chain table.")
-	case !s.Partitioned():
-		return errs.Invalidf("Chain table must be partition table.")
-	case s.Bucket() <= 0:
-		return errs.Invalidf("Bucket number must be greater than 0 for chain table.")
-	case len(s.sequenceFields()) == 0:
-		return errs.Invalidf("Sequence field is required for chain table.")
-	case pattern == "":
-		return errs.Invalidf("Partition timestamp pattern is required for chain table.")
-	case formatter == "":
-		return errs.Invalidf("Partition timestamp formatter is required for chain table.")
-	case s.producer() != "none" && s.producer() != "input":
-		return errs.Invalidf("Changelog producer must be none or input for chain table.")
-	case s.on("deletion-vectors.enabled") && s.engine() != "deduplicate":
-		return errs.Invalidf("Deletion vectors of a chain table are supported with the merge engine deduplicate only.")
+	case v.err != nil:
+	case n == -1:
+		v.must(!hasKey, "Cannot define 'bucket-key' with bucket = -1, please remove the 'bucket-key' setting or specify a bucket number.")
+		v.must(v.s.HasPrimaryKey() || !delta, "AppendOnlyTable of unaware or dynamic bucket does not support 'full-compaction.delta-commits'")
+	case n < 1 && (n != PostponeBucket || !v.s.HasPrimaryKey()):
+		v.fail("The number of buckets needs to be greater than 0.")
+	default:
+		keys := v.s.BucketKeys()
+		v.must(len(keys) > 0, "You should define a 'bucket-key' for bucketed append mode.")
+		var nested []string
+		for _, f := range v.s.Fields {
+			if r := f.Type.Root; slices.Contains(keys, f.Name) && (r == Array || r == Multiset || r == Map || r == Row) {
+				nested = append(nested, f.Name)
+			}
+		}
+		v.must(len(nested) == 0, "nested type can not in bucket-key, in your table these key are %s", columnList(nested))
 	}
-	if keys := commaList(s.Options["chain-table.chain-partition-keys"]); len(keys) > 0 {
-		n := len(s.PartitionKeys) - len(keys)
-		if n < 0 || !slices.Equal(s.PartitionKeys[n:], keys) {
-			return errs.Invalidf("chain-table.chain-partition-keys [%s] must be a contiguous suffix of the partition keys [%s].", strings.Join(keys, ", "), strings.Join(s.PartitionKeys, ", "))
+}
+
+// reservedNames are the system columns, which no table may have, in Java's order.
+var reservedNames = []string{FieldNameKind, FieldNameRowID, FieldNameRowKind, FieldNameLevel, FieldNameSequence}
+
+func (v *validator) reserved() {
+	for _, n := range Names(v.s.Fields) {
+		v.must(!slices.Contains(reservedNames, n), "Field name[%s] in schema cannot be exist in %s, which are reserved for system columns", n, columnList(reservedNames))
+		v.must(!strings.HasPrefix(n, KeyFieldPrefix), "Field name[%s] in schema cannot start with [%s], which is reserved for key columns", n, KeyFieldPrefix)
+	}
+}
+
+// settings are read by every writer of Paimon: a wrong value would make the table useless there.
+func (v *validator) settings() {
+	option(v, OptZstdLevel)
+	option(v, optFileBlockSize)
+	option(v, OptFileIndexThreshold)
+	option(v, optReadBatchSize)
+	option(v, optWriteBatchSize)
+	option(v, optWriteBatchMemory)
+	if v.s.HasPrimaryKey() {
+		option(v, OptIgnoreDelete)
+		option(v, OptRowDeduplicate)
+		option(v, OptForceLookup)
+	}
+}
+
+// branches checks that the branches exist that options name.
+func (v *validator) branches() {
+	fallback, primary := strings.TrimSpace(v.s.Options["scan.fallback-branch"]), strings.TrimSpace(v.s.Options["scan.primary-branch"])
+	v.must(fallback == "" || primary == "", "Cannot set both 'scan.fallback-branch' and 'scan.primary-branch' at the same time.")
+	for _, k := range []string{"scan.fallback-branch", "scan.primary-branch"} {
+		v.branch(k, v.s.Options[k])
+	}
+	if snapshot, delta := v.s.Options["scan.fallback-snapshot-branch"], v.s.Options["scan.fallback-delta-branch"]; option(v, OptChainTable) && snapshot != "" && delta != "" {
+		v.branch("scan.fallback-snapshot-branch", snapshot)
+		v.branch("scan.fallback-delta-branch", delta)
+	}
+}
+
+func (v *validator) branch(key, name string) {
+	if strings.TrimSpace(name) == "" || name == "main" || v.err != nil {
+		return
+	}
+	exists := false
+	if v.ctx.BranchExists != nil {
+		var err error
+		if exists, err = v.ctx.BranchExists(name); err != nil {
+			v.keep(fmt.Errorf("looking for branch '%s': %w", name, err))
+			return
 		}
 	}
-	return nil
+	v.must(exists, "Cannot set '%s' = '%s' because the branch '%s' does not exist.", key, name, name)
 }
