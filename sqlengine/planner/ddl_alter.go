@@ -275,6 +275,7 @@ func (l *lowering) addColumn(a dialect.AddColumns) error {
 		return duplicateColumn(d.Field.Name)
 	}
 	path := []string{d.Field.Name}
+	m, err := l.move(d.Move, d.Field.Name)
 	if len(d.Path) > 1 {
 		parent, f, ok := l.resolve(d.Path[:len(d.Path)-1])
 		if !ok {
@@ -283,12 +284,9 @@ func (l *lowering) addColumn(a dialect.AddColumns) error {
 		if f.Type.Root != schema.Row {
 			return errs.Invalidf("column '%s' is of type %s; only a ROW can get a field", strings.Join(parent, "."), f.Type)
 		}
-		if d.Move != nil {
-			return errs.Unsupportedf("FIRST and AFTER are for columns; a field is added at the end of its ROW")
-		}
 		path = append(parent, d.Field.Name)
+		m, err = (&lowering{table: l.table, fields: f.Type.Fields}).move(d.Move, d.Field.Name)
 	}
-	m, err := l.move(d.Move, d.Field.Name)
 	if err != nil {
 		return err
 	}
@@ -348,6 +346,9 @@ func (l *lowering) modifyColumn(a dialect.ModifyColumn) error {
 	m, err := l.move(d.Move, f.Name)
 	if err != nil {
 		return err
+	}
+	if m != nil && top && m.After == "" && !m.Last && l.fields[0].Name == f.Name {
+		m = nil // it is the first column; Paimon has an error for that, MySQL has not
 	}
 	if m != nil {
 		if !top {
@@ -424,17 +425,24 @@ func rowChanges(path []string, old, want *schema.Type, inner func(string, *schem
 			out = append(out, schema.DropColumn{Path: at(f.Name)})
 		}
 	}
+	next := 0 // the next one of those that stay
 	for i, w := range want.Fields {
 		k := slices.IndexFunc(old.Fields, func(f schema.Field) bool { return f.Name == w.Name })
-		switch {
-		case k < 0 && i < len(kept):
-			return nil, errs.Unsupportedf("the new field '%s' of column %s stands before fields that it has; new fields come at the end", w.Name, strings.Join(path, "."))
-		case k < 0:
-			out = append(out, schema.AddColumn{Path: at(w.Name), Type: w.Type, Comment: w.Description})
+		if k < 0 {
+			add := schema.AddColumn{Path: at(w.Name), Type: w.Type, Comment: w.Description}
+			if next < len(kept) {
+				add.Move = &schema.Move{Column: w.Name}
+				if i > 0 {
+					add.Move.After = want.Fields[i-1].Name
+				}
+			}
+			out = append(out, add)
 			continue
-		case i >= len(kept) || kept[i] != w.Name:
-			return nil, errs.Invalidf("Order of existing fields in column %s must be kept the same", strings.Join(path, "."))
 		}
+		if kept[next] != w.Name {
+			return nil, errs.Invalidf("Order of existing fields in column %s must be kept the same. However, field %s and %s have changed their orders.", strings.Join(path, "."), kept[next], w.Name)
+		}
+		next++
 		f := old.Fields[k]
 		changes, err := inner(w.Name, f.Type, w.Type)
 		if err != nil {
