@@ -149,7 +149,7 @@ func (f *fileWriter) Write(ctx context.Context, b *column.Batch) error {
 		at = f.at
 	}
 	for len(at) > 0 {
-		n := len(at)
+		n := int(min(int64(len(at)), f.opts.stripeRows-f.stripeRows))
 		if f.opts.stride > 0 {
 			if n = min(n, f.opts.stride-f.groupRows); f.groupRows == 0 {
 				for _, c := range f.columns {
@@ -171,9 +171,11 @@ func (f *fileWriter) Write(ctx context.Context, b *column.Batch) error {
 		if f.groupRows == f.opts.stride {
 			f.endGroup()
 		}
-	}
-	if f.stripeRows >= f.opts.stripeRows {
-		return f.endStripe()
+		if f.stripeRows == f.opts.stripeRows {
+			if err := f.endStripe(); err != nil {
+				return err
+			}
+		}
 	}
 	if packed, open := f.memory(); packed+open >= f.opts.stripeSize {
 		return f.endStripe()
