@@ -206,6 +206,23 @@ func (c *columnBuffer) addBytes(v *column.Vector, sel []uint16, n int) {
 	c.v.Ref, c.v.Data = refs, data
 }
 
+// reserve makes room for times as much as there is. Memory that is not used is not touched.
+func (c *columnBuffer) reserve(times int) {
+	v := &c.v
+	v.I32, v.I64, v.I128 = grown(v.I32, times), grown(v.I64, times), grown(v.I128, times)
+	v.F32, v.F64, v.Sub = grown(v.F32, times), grown(v.F64, times), grown(v.Sub, times)
+	v.Ref, v.Data = grown(v.Ref, times), grown(v.Data, times)
+}
+
+func grown[T any](s []T, times int) []T {
+	if len(s) == 0 || cap(s) >= len(s)*times {
+		return s
+	}
+	out := make([]T, len(s), len(s)*times)
+	copy(out, s)
+	return out
+}
+
 // bytes is the memory of the rows collected.
 func (c *columnBuffer) bytes() int64 {
 	if c.nested != nil {

@@ -25,6 +25,28 @@ type slotBuffer struct {
 	counts []uint32
 	seqs   []int64
 	kinds  []int32
+	// reserved says that there is room for all rows that the buffer may take.
+	reserved bool
+}
+
+// reserveShare is the part of its memory from which a buffer makes room for all of it at once: growing
+// step by step would copy every row several times.
+const reserveShare = 16
+
+// reserve makes room for the rest of limit bytes where the rows so far let expect that it is needed.
+func (b *slotBuffer) reserve(limit int64) {
+	used := b.bytes()
+	if b.reserved || used == 0 || used < limit/reserveShare {
+		return
+	}
+	b.reserved = true
+	times := int(limit/used) + 2
+	for _, c := range b.rows.cols {
+		if c.nested == nil {
+			c.reserve(times)
+		}
+	}
+	b.slotOf, b.seqs, b.kinds = grown(b.slotOf, times), grown(b.seqs, times), grown(b.kinds, times)
 }
 
 func newSlotBuffer(w *Writer, keyed bool) *slotBuffer {
@@ -174,7 +196,11 @@ type spilling struct {
 // spillFull begins to move the rows out of memory where they take half of what they may. While they go, rows
 // are collected in the other half.
 func (w *Writer) spillFull(ctx context.Context) error {
-	if w.buf == nil || w.buf.bytes() < w.opts.bufferBytes/2 {
+	if w.buf == nil {
+		return nil
+	}
+	if w.buf.bytes() < w.opts.bufferBytes/2 {
+		w.buf.reserve(w.opts.bufferBytes / 2)
 		return nil
 	}
 	next, err := w.spilled()

@@ -242,6 +242,69 @@ func TestWriteRoundTrip(t *testing.T) {
 	checkRead(t, fields, want, data)
 }
 
+// TestWriteRounds writes enough rows for the encoders to work side by side, over several row groups, and for columns whose
+// values do not repeat to give their dictionaries up.
+func TestWriteRounds(t *testing.T) {
+	var fields []schema.Field
+	for i, s := range []string{"BIGINT NOT NULL", "INT", "TINYINT", "STRING", "DECIMAL(38, 10)", "DOUBLE", "BOOLEAN", "TIMESTAMP(3)"} {
+		fields = append(fields, schema.Field{ID: i, Name: fmt.Sprintf("c%d", i), Type: parseType(t, s)})
+	}
+	fields = append(fields, schema.Field{ID: 20, Name: "list", Type: &schema.Type{Root: schema.Array, Elem: parseType(t, "INT")}})
+	counts := make([]int, 20)
+	for i := range counts {
+		counts[i] = column.MaxRows
+	}
+	want, data := writeBatches(t, fields, format.WriteOptions{BlockSize: 2_500_000}, rand.New(rand.NewSource(9)), counts...)
+	checkRead(t, fields, want, data)
+	pf, err := pqgo.OpenFile(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups := pf.Metadata().RowGroups
+	if len(groups) < 2 {
+		t.Fatalf("%d row groups", len(groups))
+	}
+	for i, g := range groups {
+		if g.Columns[0].MetaData.DictionaryPageOffset != 0 || g.Columns[2].MetaData.DictionaryPageOffset == 0 {
+			t.Errorf("row group %d: dictionaries at %d and %d; want none of values that do not repeat, and one of those that do", i,
+				g.Columns[0].MetaData.DictionaryPageOffset, g.Columns[2].MetaData.DictionaryPageOffset)
+		}
+	}
+}
+
+// A file can be given up while its columns are being encoded.
+func TestWriteAbortAmid(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	fio := fileio.NewMemory()
+	fields := []schema.Field{{ID: 0, Name: "a", Type: parseType(t, "BIGINT")}, {ID: 1, Name: "b", Type: parseType(t, "STRING")}}
+	w, err := format.Create(ctx, fio, "/f", "parquet", format.WriteOptions{Fields: fields})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewSource(2))
+	batch := &column.Batch{N: column.MaxRows}
+	for _, f := range fields {
+		bld := schema.NewBuilder(f.Type)
+		for range batch.N {
+			appendRandom(rnd, bld, f.Type)
+		}
+		batch.Cols = append(batch.Cols, bld.Finish())
+	}
+	for range 40 {
+		if err := w.Write(ctx, batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	if err := w.Write(ctx, batch); !errors.Is(err, context.Canceled) {
+		t.Fatalf("written after the end of the statement: %v", err)
+	}
+	w.Abort()
+	if list, _ := fio.List(context.Background(), "/"); len(list) > 0 {
+		t.Fatalf("files are left: %v", list)
+	}
+}
+
 // Dictionary-coded and constant vectors are written as their values.
 func TestWriteCodedVectors(t *testing.T) {
 	ctx := context.Background()
