@@ -2,12 +2,15 @@ package procedures
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/tributarydb/tributary/storage/binrow"
 	"github.com/tributarydb/tributary/storage/cast"
 	"github.com/tributarydb/tributary/storage/column"
+	"github.com/tributarydb/tributary/storage/compact"
 	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/schema"
 	"github.com/tributarydb/tributary/storage/table"
@@ -19,23 +22,22 @@ func init() {
 
 // compactTable rewrites the files of a table or branch (CompactProcedure).
 func compactTable(ctx context.Context, c *call) (*result, error) {
-	o := table.CompactOptions{Full: true, Progress: c.opts.Progress}
+	o := table.CompactOptions{Progress: c.opts.Progress}
 	var err error
-	switch s := c.text("compact_strategy"); {
-	case s == "", strings.EqualFold(s, "full"):
-	case strings.EqualFold(s, "minor"):
-		o.Full = false
-	default:
-		return nil, errs.Invalidf("procedure %s: the compact strategy only supports 'full' or 'minor', but '%s' is configured", c.procedure, s)
+	if o.Full, err = c.compactFully(); err != nil {
+		return nil, err
 	}
-	if s := c.text("order_strategy"); s != "" && !strings.EqualFold(s, "none") || c.text("order_by") != "" {
-		return nil, errs.Unsupportedf("procedure %s: sorting rows (order_strategy, order_by) is not possible here yet; leave the arguments out, or compact with Flink or Spark", c.procedure)
-	}
-	if c.text("where") != "" {
-		return nil, errs.Unsupportedf("procedure %s: the argument 'where' is not possible here yet; name the partitions with 'partitions'", c.procedure)
+	if o.Sort, err = c.sorting(); err != nil {
+		return nil, err
 	}
 	if o.Options, err = c.options("options"); err != nil {
 		return nil, err
+	}
+	if c.has("where") && c.has("partitions") {
+		return nil, errs.Invalidf("procedure %s: partitions and where cannot be used together.", c.procedure)
+	}
+	if o.Sort != nil && c.has("partition_idle_time") {
+		return nil, errs.Invalidf("procedure %s: sort compact do not support 'partition_idle_time'.", c.procedure)
 	}
 	t, err := c.open(ctx)
 	if err != nil {
@@ -47,6 +49,11 @@ func compactTable(ctx context.Context, c *call) (*result, error) {
 			return nil, err
 		}
 		if o.Partitions, err = partitionMatcher(c.procedure, t, specs); err != nil {
+			return nil, err
+		}
+	}
+	if text := c.text("where"); text != "" {
+		if o.Partitions, err = c.partitionsWhere(ctx, t, text); err != nil {
 			return nil, err
 		}
 	}
@@ -68,6 +75,69 @@ func compactTable(ctx context.Context, c *call) (*result, error) {
 		return nil, err
 	}
 	return success(), nil
+}
+
+// compactFully reads the argument compact_strategy.
+func (c *call) compactFully() (bool, error) {
+	switch s := strings.TrimSpace(c.text("compact_strategy")); {
+	case s == "", strings.EqualFold(s, "full"):
+		return true, nil
+	case strings.EqualFold(s, "minor"):
+		return false, nil
+	default:
+		return false, errs.Invalidf("procedure %s: The compact strategy only supports 'full' or 'minor', but '%s' is configured.", c.procedure, s)
+	}
+}
+
+// sorting reads the arguments order_strategy and order_by; nil = rows are not sorted.
+func (c *call) sorting() (*compact.Sort, error) {
+	strategy, columns := strings.ToLower(strings.TrimSpace(c.text("order_strategy"))), list(c.text("order_by"))
+	if strategy == "none" {
+		if len(columns) > 0 {
+			return nil, errs.Invalidf("procedure %s: order_strategy \"none\" cannot work with order_by columns.", c.procedure)
+		}
+		strategy = ""
+	}
+	if strategy == "" && len(columns) == 0 {
+		return nil, nil
+	}
+	if strategy == "" || len(columns) == 0 {
+		return nil, errs.Invalidf("procedure %s: You must specify 'order strategy' and 'order by columns' both.", c.procedure)
+	}
+	return &compact.Sort{Strategy: strategy, Columns: columns}, nil
+}
+
+// partitionsWhere matches the partitions, as they are now, for which a condition over the partition columns is true.
+func (c *call) partitionsWhere(ctx context.Context, t *table.Table, text string) (func([]column.Scalar) bool, error) {
+	if c.opts.Where == nil {
+		return nil, errs.Unsupportedf("procedure %s: the argument 'where' cannot be understood here; name the partitions with 'partitions'", c.procedure)
+	}
+	fields := t.StoredSchema().PartitionFields()
+	holds, err := c.opts.Where(ctx, text, t, fields)
+	if err != nil {
+		return nil, fmt.Errorf("procedure %s: the argument 'where': %w", c.procedure, err)
+	}
+	files, _, err := t.NewestFiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	matches := map[string]bool{}
+	for _, f := range files {
+		if _, ok := matches[f.PartitionID]; ok {
+			continue
+		}
+		if matches[f.PartitionID], err = holds(f.Partition); err != nil {
+			return nil, fmt.Errorf("procedure %s: the argument 'where': %w", c.procedure, err)
+		}
+	}
+	types := t.StoredSchema().PartitionTypes()
+	wanted := map[string]bool{}
+	for _, f := range files {
+		if matches[f.PartitionID] {
+			wanted[string(binrow.EncodeRow(types, f.Partition))] = true
+		}
+	}
+	return func(values []column.Scalar) bool { return wanted[string(binrow.EncodeRow(types, values))] }, nil
 }
 
 // partitionMatcher matches partitions that have the values of one of the specs.

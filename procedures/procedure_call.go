@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tributarydb/tributary/storage/catalog"
+	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/commit"
 	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/maintain"
@@ -45,6 +46,9 @@ type Options struct {
 	Zone *time.Location
 	// Progress takes a text that says how far a long procedure is; nil = nobody listens.
 	Progress func(text string)
+	// Where understands a condition over a table's partition columns, which are given; nil = nobody does.
+	// A condition over other columns is errs.Invalid.
+	Where func(ctx context.Context, text string, t *table.Table, partition []schema.Field) (func(values []column.Scalar) (bool, error), error)
 }
 
 // call is one call.

@@ -2,7 +2,6 @@ package procedures
 
 import (
 	"context"
-	"regexp"
 
 	"github.com/tributarydb/tributary/storage/catalog"
 	"github.com/tributarydb/tributary/storage/errs"
@@ -57,21 +56,11 @@ func resetConsumer(ctx context.Context, c *call) (*result, error) {
 
 // clearConsumers removes the consumers whose whole name matches one expression and not the other.
 func clearConsumers(ctx context.Context, c *call) (*result, error) {
-	pattern := func(name string) (*regexp.Regexp, error) {
-		if !c.has(name) {
-			return nil, nil
-		}
-		re, err := regexp.Compile("^(?:" + c.text(name) + ")$")
-		if err != nil {
-			return nil, errs.Invalidf("procedure %s: the argument '%s' is no regular expression: %w", c.procedure, name, err)
-		}
-		return re, nil
-	}
-	include, err := pattern("including_consumers")
+	include, err := c.pattern("including_consumers")
 	if err != nil {
 		return nil, err
 	}
-	exclude, err := pattern("excluding_consumers")
+	exclude, err := c.pattern("excluding_consumers")
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/relation"
 	"github.com/tributarydb/tributary/storage/schema"
 )
@@ -72,4 +73,6 @@ type CallOptions struct {
 	TimeZone *time.Location
 	// Progress, where not nil, takes a text that says how far a long procedure is.
 	Progress func(text string)
+	// Where binds a condition over the partition columns of a table; over other columns it is errs.Invalid.
+	Where func(db, table, text string, partition []schema.Field) (func(values []column.Scalar) (bool, error), error)
 }

@@ -13,8 +13,10 @@ import (
 
 	"github.com/tributarydb/tributary/sqlengine/dialect"
 	"github.com/tributarydb/tributary/sqlengine/errmap"
+	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/relation"
+	"github.com/tributarydb/tributary/storage/schema"
 )
 
 // callProcedure is CALL. The columns of its result are known once it has run.
@@ -53,7 +55,11 @@ func (e *Engine) callProcedure(s dialect.Call, children []sql.Expression) sql.No
 }
 
 func (e *Engine) callOptions(ctx *sql.Context) CallOptions {
-	return CallOptions{Database: ctx.GetCurrentDatabase(), Branch: sessionBranch(ctx), TimeZone: SessionZone(ctx)}
+	o := CallOptions{Database: ctx.GetCurrentDatabase(), Branch: sessionBranch(ctx), TimeZone: SessionZone(ctx)}
+	o.Where = func(db, table, text string, partition []schema.Field) (func([]column.Scalar) (bool, error), error) {
+		return e.partitionCondition(ctx, db, table, text, partition)
+	}
+	return o
 }
 
 // procedure finds a procedure by its name, in the database sys or without one.

@@ -69,9 +69,6 @@ func names(fields []schema.Field) []string {
 // table get new ids. But what it replaces are the files that were read, so that rows which other
 // writers add meanwhile stay.
 func sortAppend(ctx context.Context, t *Target, r *Request, w *write.Writer, snap *snapshot.Snapshot, indexes []manifest.IndexEntry) ([]commit.Message, error) {
-	if err := r.Sort.Check(t.Source.Label, t.Source.Schema); err != nil {
-		return nil, err
-	}
 	rctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	j, err := newAppendJob(rctx, t, w, indexes)

@@ -61,6 +61,11 @@ type Result struct {
 // Run compacts a branch and commits the result as one snapshot. errs.Conflict: other writers rewrote
 // the same files again and again. errs.Uncertain: the snapshot may have been published.
 func Run(ctx context.Context, t Target, r Request) (Result, error) {
+	if r.Sort != nil {
+		if err := r.Sort.Check(t.Source.Label, t.Source.Schema); err != nil {
+			return Result{}, err
+		}
+	}
 	for try := 1; ; try++ {
 		res, err := runOnce(ctx, &t, &r)
 		if err == nil || !errs.Is(err, errs.Conflict) || try == maxTries || ctx.Err() != nil {

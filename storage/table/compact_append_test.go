@@ -199,12 +199,14 @@ func TestCompactAppendKeepsRows(t *testing.T) {
 		opts    []string
 	}{
 		{"parquet", false, false, nil},
+		{"orc", false, false, []string{"file.format", "orc"}},
 		{"avro", false, false, []string{"file.format", "avro"}},
 		{"rolling", false, false, []string{"target-file-row-num", "13"}},
 		{"tracked", false, false, []string{"row-tracking.enabled", "true"}},
+		{"tracked-orc", false, false, []string{"row-tracking.enabled", "true", "file.format", "orc"}},
 		{"tracked-avro", false, false, []string{"row-tracking.enabled", "true", "file.format", "avro"}},
 		{"vectors", false, true, []string{"deletion-vectors.enabled", "true"}},
-		{"vectors-files", false, true, []string{"deletion-vectors.enabled", "true", "file.format", "avro", "deletion-vector.index-file.target-size", "60 b"}},
+		{"vectors-files", false, true, []string{"deletion-vectors.enabled", "true", "file.format", "orc", "deletion-vector.index-file.target-size", "60 b"}},
 		{"vectors-limit", false, true, []string{"deletion-vectors.enabled", "true", "compaction.file-num-limit", "3"}},
 		{"tracked-vectors", false, true, []string{"deletion-vectors.enabled", "true", "row-tracking.enabled", "true"}},
 		{"bucket", true, false, []string{"bucket", "1", "bucket-key", "k"}},
@@ -248,7 +250,7 @@ func TestCompactAppendKeepsRows(t *testing.T) {
 				}
 				o := table.CompactOptions{Full: rnd.Intn(2) == 0}
 				if rnd.Intn(3) == 0 {
-					o.Options = map[string]string{"file.format": []string{"avro", "parquet"}[rnd.Intn(2)]}
+					o.Options = map[string]string{"file.format": []string{"avro", "parquet", "orc"}[rnd.Intn(3)]}
 				}
 				l.compact("t", o)
 				after := l.ordered("t")
