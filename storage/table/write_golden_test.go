@@ -97,7 +97,10 @@ func rewriteFiles(t *testing.T, ctx context.Context, tb *table.Table) (compared 
 		if levelled && f.Meta.Level > 0 || schema.OptClusteringOverride.Value(tb.Schema().Options) && f.Meta.Level > 0 {
 			continue // statistics of another mode, bounds that are not of the key
 		}
-		if f.Meta.FirstRowID != nil || f.Format == "orc" || f.Meta.WriteColumns != nil || f.Bucket < 0 || f.Meta.RowCount > 20000 {
+		if f.Format == "orc" && tb.Label() == "default.ot_orc" {
+			continue // its date-times before 1582-10-15 are read as others than were written, so bounds differ
+		}
+		if f.Meta.FirstRowID != nil || f.Meta.WriteColumns != nil || f.Bucket < 0 || f.Meta.RowCount > 20000 {
 			continue
 		}
 		fs, err := tb.Schemas().Get(ctx, f.Meta.SchemaID)
