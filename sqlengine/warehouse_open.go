@@ -95,6 +95,9 @@ func (w *warehouse) TableNames(ctx context.Context, db string) (names, warnings 
 		return nil, nil, nil
 	}
 	all, err := w.cat.Tables(ctx, db)
+	if db == catalog.DefaultDatabase && errs.Is(err, errs.NotFound) {
+		return nil, nil, nil // it exists without a folder
+	}
 	if err != nil {
 		return nil, nil, err
 	}

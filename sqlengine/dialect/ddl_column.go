@@ -28,6 +28,9 @@ func (c *cursor) columnDefinition() ColumnDefinition {
 	d.Field.Type = c.columnType()
 	for c.err == nil && c.attribute(&d) {
 	}
+	if c.err == nil && d.nullDefault && d.HasNull && d.Field.Type != nil && d.Field.Type.NotNull {
+		c.err = &Error{Number: ErrnoInvalidDefault, State: sqlStateSyntax, Message: "Invalid default value for '" + d.Field.Name + "'"}
+	}
 	if c.err == nil && d.Field.Type != nil && d.Field.Default != nil {
 		d.Field.Default = booleanDefault(d.Field.Type, d.Field.Default)
 	}
@@ -72,7 +75,9 @@ func (c *cursor) attribute(d *ColumnDefinition) bool {
 		d.Field.Type, d.HasNull = d.Field.Type.WithNotNull(false), true
 	case c.accept("DEFAULT"):
 		d.HasDefault = true
+		literal := !c.s.is(c.i, "(")
 		text, constant := c.defaultValue()
+		d.nullDefault = literal && constant && text == nil
 		if d.Field.Default = text; !constant {
 			d.HasDefault = false
 			ignore("DEFAULT that is no constant")

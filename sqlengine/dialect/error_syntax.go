@@ -10,11 +10,16 @@ const (
 	ErrnoBadField        = 1054 // ER_BAD_FIELD_ERROR, 42S22
 	ErrnoSyntax          = 1064 // ER_PARSE_ERROR, 42000
 	ErrnoEmptyQuery      = 1065 // ER_EMPTY_QUERY, 42000
+	ErrnoUnknownTable    = 1051 // ER_BAD_TABLE_ERROR, 42S02
 	ErrnoDuplicateField  = 1060 // ER_DUP_FIELDNAME, 42S21
+	ErrnoNotUniqueTable  = 1066 // ER_NONUNIQ_TABLE, 42000
+	ErrnoInvalidGroupUse = 1111 // ER_INVALID_GROUP_FUNC_USE, HY000
 	ErrnoMultipleKey     = 1068 // ER_MULTIPLE_PRI_KEY, 42000
 	ErrnoNoColumns       = 1113 // ER_TABLE_MUST_HAVE_COLUMNS, 42000
 	ErrnoTooBigPrecision = 1426 // ER_TOO_BIG_PRECISION, 42000
 	ErrnoFieldTwice      = 1110 // ER_FIELD_SPECIFIED_TWICE, 42000
+	ErrnoColumnLists     = 1353 // ER_VIEW_WRONG_LIST, HY000
+	ErrnoInvalidDefault  = 1067 // ER_INVALID_DEFAULT, 42000
 	ErrnoMixGroup        = 1140 // ER_MIX_OF_GROUP_FUNC_AND_FIELDS, 42000
 	ErrnoDerivedAlias    = 1248 // ER_DERIVED_MUST_HAVE_ALIAS, 42000
 	ErrnoNotSupported    = 1235 // ER_NOT_SUPPORTED_YET, 42000

@@ -9,14 +9,19 @@ import (
 // features says which passes a statement can need, judged by its words. Walking
 // a long INSERT for nothing would cost more than parsing it.
 type features struct {
-	headers, markers, windows, queries, operators, aggregates, partitions bool
+	headers, markers, windows, queries, operators, aggregates, partitions, names bool
 }
 
 // features looks through the words of the statement; text is what it was
 // rewritten to.
 func (s *script) features(text string) features {
 	f := features{markers: strings.Contains(text, "tributary_"), headers: !s.is(0, "INSERT", "REPLACE")}
+	from := false
 	for i := range s.toks {
+		if s.is(i, ",") {
+			f.names = f.names || from
+			continue
+		}
 		switch word := s.upper[i]; word {
 		case "":
 		case "SELECT", "VIEW":
@@ -25,8 +30,16 @@ func (s *script) features(text string) features {
 			f.partitions = f.partitions || s.is(i+1, "(")
 		case "WINDOW", "OVER":
 			f.windows = true
-		case "JOIN", "LIMIT", "ORDER":
+		case "FROM":
+			from = true
+		case "WITH":
+			f.names = true
+		case "JOIN":
+			f.queries, f.names = true, true
+		case "LIMIT", "ORDER":
 			f.queries = true
+		case "*":
+			f.names = f.names || s.is(i-1, ".")
 		case "REGEXP", "RLIKE", "->", "->>":
 			f.operators = true
 		default:
@@ -47,9 +60,14 @@ func runPasses(stmt sqlparser.Statement, mode Mode, f features) (sqlparser.State
 			return nil, err
 		}
 	}
-	if f.aggregates && mode.OnlyFullGroupBy {
-		if err := CheckImplicitGrouping(stmt); err != nil {
+	if f.aggregates {
+		if err := checkAggregates(stmt); err != nil {
 			return nil, err
+		}
+		if mode.OnlyFullGroupBy {
+			if err := CheckImplicitGrouping(stmt); err != nil {
+				return nil, err
+			}
 		}
 	}
 	v := &visitor{}
@@ -73,6 +91,25 @@ func runPasses(stmt sqlparser.Statement, mode Mode, f features) (sqlparser.State
 				return nil, err
 			}
 			return normalizeQuery(q)
+		}
+	}
+	if f.names {
+		next := v.query
+		v.query = func(q sqlparser.SelectStatement) (sqlparser.SelectStatement, error) {
+			var err error
+			switch q := q.(type) {
+			case *sqlparser.Select:
+				err = checkNames(q)
+			case *sqlparser.SetOp:
+				err = checkWith(q.With)
+			}
+			if err != nil {
+				return nil, err
+			}
+			if next == nil {
+				return q, nil
+			}
+			return next(q)
 		}
 	}
 	if f.partitions {

@@ -15,6 +15,8 @@ type ColumnDefinition struct {
 	// HasNull, HasDefault and HasComment tell what is written from what is assumed.
 	HasNull, HasDefault, HasComment bool
 	PrimaryKey                      bool
+	// nullDefault: DEFAULT NULL is written, without parentheses.
+	nullDefault bool
 	// Move is the place: FIRST, AFTER x; nil where none is given. Its Column is Field.Name.
 	Move *schema.Move
 }

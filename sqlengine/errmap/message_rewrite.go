@@ -26,6 +26,7 @@ var textRules = []textRule{
 	{prefix("unable to find column with name"), 1054, "42S22", nil},
 	{prefix("column ordinal out of range"), 1054, "42S22", nil},
 	{prefix("incorrect parameter count in the call to native function"), 1582, "42000", func(_, m string) string { return upperFirst(m) }},
+	{prefix("the subquery returned more than 1 row"), 1242, "21000", fixed("Subquery returns more than 1 row")},
 	{contains("is not supported yet"), 1235, "42000", nil},
 	{contains("not yet supported"), 1235, "42000", nil},
 	{prefix("local_infile needs to be set"), 3948, "42000",

@@ -26,6 +26,18 @@ type Cast struct {
 
 // newCast replaces a cast; nil where go-mysql-server's is right.
 func newCast(c *expression.Convert) sql.Expression {
+	if l, ok := c.Child.(*expression.Literal); ok {
+		// A hexadecimal or bit literal that becomes a number is the number it stands for.
+		if n := bytesNumber(l, expression.NewLiteral(nil, c.Type())); n != sql.Expression(l) {
+			if with, err := c.WithChildren(n); err == nil {
+				c = with.(*expression.Convert)
+				if out := newCast(c); out != nil {
+					return out
+				}
+				return c
+			}
+		}
+	}
 	from := kindOfType(c.Child.Type())
 	isDate := gms.IsDateType(c.Child.Type())
 	to := c.Type()

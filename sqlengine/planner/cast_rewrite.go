@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	gms "github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
@@ -57,6 +58,7 @@ func decimalCastFunction() sql.Function {
 			p = castPrecision
 		}
 		typ := gms.MustCreateColumnDecimalType(uint8(p), 0)
+		args = []sql.Expression{bytesNumber(args[0], expression.NewLiteral(nil, typ)), args[1]}
 		return &scalarFunction{name: dialect.DecimalCast, args: args, typ: always(typ), strict: true, eval: func(ctx *sql.Context, a []any) (any, error) {
 			if d, ok := momentDecimal(a[0], gms.IsDateType(args[0].Type())); ok {
 				a[0] = d

@@ -149,6 +149,24 @@ func quotient(a, b decimal.Decimal) decimal.Decimal {
 // BitMath is &, |, ^, << or >>, whose values are BIGINT UNSIGNED; go-mysql-server declares them signed.
 type BitMath struct{ *expression.BitOp }
 
+// newBitMath replaces an operation on bits. Dates and times in it are the numbers they are written as.
+func newBitMath(e *expression.BitOp) sql.Expression {
+	m := *e
+	for _, side := range []*sql.Expression{&m.LeftChild, &m.RightChild} {
+		if k := kindOfType((*side).Type()); k == kindMoment || k == kindTimeOfDay {
+			isDate := gms.IsDateType((*side).Type())
+			*side = &scalarFunction{name: "digits_of", args: []sql.Expression{*side}, typ: always(gms.Int64), strict: true,
+				eval: func(_ *sql.Context, a []any) (any, error) {
+					if d, ok := momentDecimal(a[0], isDate); ok {
+						return d.Round(0).IntPart(), nil
+					}
+					return a[0], nil
+				}}
+		}
+	}
+	return &BitMath{&m}
+}
+
 // Type implements sql.Expression.
 func (m *BitMath) Type() sql.Type { return gms.Uint64 }
 

@@ -8,5 +8,5 @@ import (
 
 // functions are the functions that override or complete go-mysql-server's.
 func functions() []sql.Function {
-	return slices.Concat([]sql.Function{tunnelFunction(), decimalCastFunction()}, numberFunctions(), choiceFunctions(), textFunctions(), timeFunctions(), regexpFunctions())
+	return slices.Concat([]sql.Function{tunnelFunction(), decimalCastFunction(), strToDateFunction(), dayFunction(), hexFunction()}, numberFunctions(), finiteFunctions(), choiceFunctions(), textFunctions(), timeFunctions(), regexpFunctions())
 }

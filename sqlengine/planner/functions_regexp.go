@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"sync"
@@ -72,7 +74,7 @@ func (p *patterns) compile(pattern, flags string, caseless bool) (*regexp.Regexp
 	if pattern == "" {
 		return nil, errmap.New(3685, "HY000", "Illegal argument to a regular expression.")
 	}
-	re, err := regexp.Compile(goPattern(src))
+	re, err := compileICU(src, dotAll)
 	if err != nil {
 		return nil, errmap.Wrap(err, 3686, "HY000", "Syntax error in regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
@@ -85,12 +87,29 @@ func (p *patterns) compile(pattern, flags string, caseless bool) (*regexp.Regexp
 	return re, nil
 }
 
-// goPattern rewrites what ICU writes otherwise: \h (horizontal space), \R (line end), \Z, word boundaries of old MySQL.
-func goPattern(s string) string {
-	if !strings.Contains(s, `\`) && !strings.Contains(s, "[[:") {
-		return s
+// compileICU compiles a pattern of ICU.
+func compileICU(src string, dotAll bool) (*regexp.Regexp, error) {
+	text, err := goPattern(src, dotAll)
+	if err != nil {
+		return nil, err
+	}
+	return regexp.Compile(text)
+}
+
+// anyICU is what the dot of ICU stands for: everything but the ends of lines.
+const anyICU = `[^\n\r\x{85}\x{2028}\x{2029}]`
+
+// goPattern rewrites what ICU writes otherwise: \h (horizontal space), \R (line end), \Z, the dot, word boundaries of old
+// MySQL. It refuses what Go would take for something else: \1 is a back reference, (?P is nothing in ICU.
+func goPattern(s string, dotAll bool) (string, error) {
+	if !strings.ContainsAny(s, `\.`) && !strings.Contains(s, "[[:") && !strings.Contains(s, "(?P") {
+		return s, nil
 	}
 	s = strings.NewReplacer("[[:<:]]", `\b`, "[[:>:]]", `\b`).Replace(s)
+	dot := anyICU
+	if dotAll || strings.Contains(s, "(?") && strings.Contains(s, "s") {
+		dot = "." // the pattern may say so itself, in part
+	}
 	var b strings.Builder
 	inClass := false
 	for i := 0; i < len(s); i++ {
@@ -105,11 +124,18 @@ func goPattern(s string) string {
 				b.WriteString(`(?:\r\n|\n|\r)`)
 			case s[i] == 'Z':
 				b.WriteString(`\z`)
+			case s[i] >= '1' && s[i] <= '9':
+				return "", fmt.Errorf("back references such as `\\%c` are not supported", s[i])
 			default:
 				b.WriteByte('\\')
 				b.WriteByte(s[i])
 			}
 			continue
+		case c == '.' && !inClass:
+			b.WriteString(dot)
+			continue
+		case c == '(' && strings.HasPrefix(s[i:], "(?P"):
+			return "", errors.New("invalid syntax: `(?P`")
 		case c == '[':
 			inClass = true
 		case c == ']':
@@ -117,7 +143,7 @@ func goPattern(s string) string {
 		}
 		b.WriteByte(c)
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 // caselessArgs reports whether the collation of the compared texts makes upper and lower case equal.

@@ -28,13 +28,19 @@ func repairNode(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity,
 	n, same, err := transform.NodeWithOpaque(n, func(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 		switch f := n.(type) {
 		case *plan.Filter:
-			if t := truth(f.Expression); t != f.Expression {
-				return plan.NewFilter(t, f.Child), transform.NewTree, nil
+			if isText(f.Expression) {
+				return plan.NewFilter(truth(f.Expression), f.Child), transform.NewTree, nil
 			}
 		case *plan.Having:
-			if t := truth(f.Cond); t != f.Cond {
-				return plan.NewHaving(t, f.Child), transform.NewTree, nil
+			if isText(f.Cond) {
+				return plan.NewHaving(truth(f.Cond), f.Child), transform.NewTree, nil
 			}
+		case *plan.RecursiveCte:
+			r, err := plainTruths(f)
+			if err != nil || r == nil {
+				return n, transform.SameTree, err
+			}
+			return r, transform.NewTree, nil
 		}
 		return n, transform.SameTree, nil
 	})
@@ -83,7 +89,7 @@ func repairExpression(ctx *sql.Context, e sql.Expression) (sql.Expression, trans
 	case *expression.Arithmetic:
 		out = newArithmetic(e)
 	case *expression.BitOp:
-		out = &BitMath{e}
+		out = newBitMath(e)
 	case *expression.IntDiv:
 		out = newIntegerDivision(e)
 	case *expression.Case:
@@ -109,6 +115,9 @@ func repairExpression(ctx *sql.Context, e sql.Expression) (sql.Expression, trans
 	case sql.FunctionExpression:
 		out = repairFunction(e)
 	default:
+		if q := newRowQuery(e); q != nil && expandRows(e) == nil {
+			return q, transform.NewTree, nil
+		}
 		if out = newComparison(ctx, e); out == nil {
 			out = repairRows(ctx, expandRows(e))
 		}
@@ -132,9 +141,10 @@ func repairFunction(e sql.FunctionExpression) sql.Expression {
 	kids := e.Children()
 	changed := false
 	for i, k := range kids {
-		u := unrounded(k)
-		changed = changed || u != k
-		kids[i] = u
+		if divides(k) {
+			kids[i] = unrounded(k)
+			changed = true
+		}
 	}
 	if changed {
 		if n, err := e.WithChildren(kids...); err == nil {

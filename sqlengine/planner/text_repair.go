@@ -56,11 +56,10 @@ func repairTexts(e sql.FunctionExpression) sql.Expression {
 		out[i] = k
 		switch kind := kindOfType(k.Type()); {
 		case kind == kindMoment || kind == kindTimeOfDay:
-			out[i] = textOf(k, inJSON)
+			out[i], changed = textOf(k, inJSON), true
 		case (kind == kindInteger || kind == kindDecimal || kind == kindDouble) && text(i):
-			out[i] = textOf(k, false)
+			out[i], changed = textOf(k, false), true
 		}
-		changed = changed || out[i] != k
 	}
 	if !changed {
 		return nil
@@ -121,12 +120,16 @@ func momentPrinter(e sql.Expression, inJSON bool) func(any) string {
 
 // truth makes a condition of a text, which is true where it begins with a number that is not 0; other expressions stay.
 func truth(e sql.Expression) sql.Expression {
-	if kindOfType(e.Type()) != kindText {
+	if !isText(e) {
 		return e
 	}
 	return &scalarFunction{name: "truth_of", args: []sql.Expression{e}, typ: always(gms.Boolean), strict: true,
 		eval: func(ctx *sql.Context, a []any) (any, error) { return doubleValue(ctx, a[0]) != 0, nil }}
 }
+
+// isText reports whether an expression's value is a text. Expressions cannot be compared with what is made of them: some are
+// values that Go does not compare.
+func isText(e sql.Expression) bool { return kindOfType(e.Type()) == kindText }
 
 // numberOf makes a double of a text in arithmetic; other expressions stay.
 func numberOf(e sql.Expression) sql.Expression {
@@ -140,11 +143,10 @@ func numberOf(e sql.Expression) sql.Expression {
 // repairLogic makes conditions of the texts in a logical expression; nil where there are none.
 func repairLogic(e sql.Expression) sql.Expression {
 	both := func(b expression.BinaryExpressionStub, make func(l, r sql.Expression) sql.Expression) sql.Expression {
-		l, r := truth(b.LeftChild), truth(b.RightChild)
-		if l == b.LeftChild && r == b.RightChild {
+		if !isText(b.LeftChild) && !isText(b.RightChild) {
 			return nil
 		}
-		return make(l, r)
+		return make(truth(b.LeftChild), truth(b.RightChild))
 	}
 	switch e := e.(type) {
 	case *expression.And:
@@ -154,8 +156,8 @@ func repairLogic(e sql.Expression) sql.Expression {
 	case *expression.Xor:
 		return both(e.BinaryExpressionStub, expression.NewXor)
 	case *expression.Not:
-		if c := truth(e.Child); c != e.Child {
-			return expression.NewNot(c)
+		if isText(e.Child) {
+			return expression.NewNot(truth(e.Child))
 		}
 	}
 	return nil

@@ -100,6 +100,13 @@ func (c *boxedColumn) appendText(ctx *sql.Context, dst []byte, v any) ([]byte, e
 
 // text is a value's text by way of its type; nil is NULL.
 func (c *boxedColumn) text(ctx *sql.Context, v any) ([]byte, error) {
+	if doc, ok := v.(sql.JSONWrapper); ok {
+		escaped, err := types.EscapeKeys(doc)
+		if err != nil {
+			return nil, err
+		}
+		v = escaped
+	}
 	out, err := c.typ.SQL(ctx, nil, v)
 	if err != nil {
 		return nil, err

@@ -110,6 +110,7 @@ func resultHasRows(s sql.Schema) bool {
 // sendOutcome runs a statement without a result set and sends OK.
 func (c *conn) sendOutcome(ctx *sql.Context, r runnable, o *opened, before string) error {
 	var ok okPacket
+	found, counted := ctx.GetLastQueryInfoInt(sql.FoundRows), false
 	for {
 		row, err := o.iter.Next(ctx)
 		if errors.Is(err, io.EOF) {
@@ -120,6 +121,7 @@ func (c *conn) sendOutcome(ctx *sql.Context, r runnable, o *opened, before strin
 		}
 		if len(row) == 1 {
 			if res, is := row[0].(gms.OkResult); is {
+				counted = true
 				ok.affected, ok.insertID = res.RowsAffected, res.InsertID
 				if res.Info != nil {
 					ok.info = res.Info.String()
@@ -135,8 +137,11 @@ func (c *conn) sendOutcome(ctx *sql.Context, r runnable, o *opened, before strin
 	if err := iter.Close(ctx); err != nil {
 		return err
 	}
-	// What ROW_COUNT() says next; the iterator takes nodes that are not go-mysql-server's for queries.
-	ctx.SetLastQueryInfoInt(sql.RowCount, int64(ok.affected))
+	if counted {
+		// go-mysql-server takes the row of counts for one that was found.
+		ctx.SetLastQueryInfoInt(sql.FoundRows, found)
+		ctx.SetLastQueryInfoInt(sql.RowCount, int64(ok.affected))
+	}
 	c.readStatus(ctx)
 	c.limit.Store(c.maxAllowedPacket())
 	ok.more = r.more
