@@ -44,7 +44,7 @@ func newWarehouse(fio fileio.FileIO, folder string, log *slog.Logger) *warehouse
 
 // FullCatalog is a catalog that can be read, changed and called.
 type FullCatalog interface {
-	planner.WritableCatalog
+	planner.StatisticsCatalog
 	planner.ProcedureCatalog
 }
 

@@ -1,0 +1,6 @@
+//go:build !race
+
+package faults
+
+// underRace tells whether the race detector is on.
+const underRace = false
