@@ -14,9 +14,9 @@ cache=${INTEROP_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/tributary-intero
 paimon=2.0.0 pypaimon=2.1.0 pypaimon_rust=0.4.0 duckdb=1.5.6
 
 work=$(mktemp -d)
-server=
+servers=()
 cleanup() {
-  if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; fi
+  for s in "${servers[@]}"; do kill "$s" 2>/dev/null || true; wait "$s" 2>/dev/null || true; done
   rm -rf "$work"
 }
 trap cleanup EXIT
@@ -84,22 +84,35 @@ cd "$root"
 go build -o "$work/exchange" ./sqltests/interop/exchange
 export PYTHONDONTWRITEBYTECODE=1
 echo exchange-password >"$work/password"
-"$binary" serve --warehouse "$warehouse" --listen 127.0.0.1:0 --user exchange --password-file "$work/password" --time-zone UTC \
-  >"$work/server.out" 2>"$work/server.err" &
-server=$!
-port=
-for _ in $(seq 300); do
-  port=$(sed -n 's/^tributary: ready on [^ ]*:\([0-9]*\).*/\1/p' "$work/server.out")
-  [ -n "$port" ] && break
-  kill -0 "$server" 2>/dev/null || break
-  sleep 0.1
-done
-if [ -z "$port" ]; then
-  echo "the server did not start:"
-  sed 's/^/    /' "$work/server.err"
-  exit 1
+# start NAME: starts a server of the warehouse; its port is in $port then
+start() {
+  "$binary" serve --warehouse "$warehouse" --listen 127.0.0.1:0 --user exchange --password-file "$work/password" --time-zone UTC \
+    >"$work/$1.out" 2>"$work/$1.err" &
+  local server=$!
+  servers+=("$server")
+  port=
+  for _ in $(seq 300); do
+    port=$(sed -n 's/^tributary: ready on [^ ]*:\([0-9]*\).*/\1/p' "$work/$1.out")
+    [ -n "$port" ] && break
+    kill -0 "$server" 2>/dev/null || break
+    sleep 0.1
+  done
+  if [ -z "$port" ]; then
+    echo "the server did not start:"
+    sed 's/^/    /' "$work/$1.err"
+    exit 1
+  fi
+}
+# INTEROP_TOGETHER=20s: two servers and Apache Paimon write the same tables at once for that long
+together=()
+if [ -n "${INTEROP_TOGETHER:-}" ]; then
+  start second
+  together=(-second-server "127.0.0.1:$port" -together "$INTEROP_TOGETHER")
+else
+  echo "skip: concurrent writers: INTEROP_TOGETHER is not set (INTEROP_TOGETHER=20s)"
 fi
+start server
 status=0
-"$work/exchange" -server "127.0.0.1:$port" -user exchange -password-file "$work/password" "${engines[@]}" "${scripts[@]}" 2>"$work/engines.err" || status=$?
+"$work/exchange" -server "127.0.0.1:$port" "${together[@]}" -user exchange -password-file "$work/password" "${engines[@]}" "${scripts[@]}" 2>"$work/engines.err" || status=$?
 if [ "$status" -ne 0 ]; then tail -n 40 "$work/engines.err" | cut -c1-300 | sed 's/^/    /'; fi
 exit "$status"

@@ -1,9 +1,10 @@
 // Command exchange lets Tributary and other implementations of Paimon write and read the same tables in turn.
 //
-//	exchange -server ADDRESS -user U -password-file F [-engine NAME=COMMAND]… SCRIPT…
+//	exchange -server ADDRESS -user U -password-file F [-engine NAME=COMMAND]… [-second-server ADDRESS [-together 20s]] SCRIPT…
 //
 // Its role: run scripts whose records say who executes them, and compare each
-// engine's rows with those of the script. It may import sqltests/runner only, and
+// engine's rows with those of the script; with a second server, let both and Apache Paimon write the same tables at once, and look
+// for an order of their statements that explains all answers. It may import sqltests/runner and sqltests/history only, and
 // must never look into a table's files itself.
 //
 // A comment right above a record names the engines: "by: paimon" or "by:

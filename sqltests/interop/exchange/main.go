@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tributarydb/tributary/sqltests/runner"
 )
@@ -22,6 +23,8 @@ func main() {
 func run() error {
 	server := flag.String("server", "", "address of the Tributary server")
 	user := flag.String("user", "root", "its user")
+	second := flag.String("second-server", "", "address of another Tributary server of the same warehouse, which writes beside the first one and Paimon")
+	span := flag.Duration("together", 20*time.Second, "for how long they write")
 	passwordFile := flag.String("password-file", "", "file with the user's password")
 	x := &exchange{engines: map[string]*process{}, order: []string{tributary}, print: func(s string) { fmt.Println(s) }}
 	commands := map[string][]string{}
@@ -82,6 +85,16 @@ func run() error {
 			if x.Failed == before.Failed && x.Passed > before.Passed {
 				fmt.Printf("ok: %s: %d records\n", strings.TrimSuffix(filepath.Base(v.Name), ".slt"), x.Passed-before.Passed)
 			}
+		}
+	}
+	if *second != "" {
+		var servers []runner.Target
+		for _, a := range []string{*server, *second} {
+			servers = append(servers, runner.Target{Network: "tcp", Address: a, User: *user, Password: password, Database: "default"})
+		}
+		if err := x.contest(ctx, servers, *span); err != nil {
+			x.Failed++
+			fmt.Println("FAIL: concurrent writers:", err)
 		}
 	}
 	fmt.Println("exchange:", x.Summary)
