@@ -28,7 +28,14 @@ const (
 // compactsWith reads from the options what a commit has to be followed by.
 func compactsWith(s *schema.TableSchema) compacts {
 	o := s.Options
-	if !s.HasPrimaryKey() || schema.OptWriteOnly.Value(o) || s.BucketMode() == schema.Postpone {
+	if schema.OptWriteOnly.Value(o) || s.BucketMode() == schema.Postpone {
+		return compactsNever
+	}
+	if !s.HasPrimaryKey() {
+		// Small files of unaware buckets wait for CALL sys.compact, as in batch jobs of Paimon.
+		if s.BucketMode() == schema.HashFixed {
+			return compactsAfter
+		}
 		return compactsNever
 	}
 	producer := schema.OptChangelogProducer.Value(o)
