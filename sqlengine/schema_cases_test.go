@@ -100,7 +100,7 @@ func replaySchemas(t *testing.T, name string) {
 
 func replaySchema(c schemaCase, fail func(string, ...any)) {
 	checks := schemaChecks()
-	ctx := schema.Context{HasSnapshot: c.Data, Castable: checks.Castable, Engine: checks.Engine, Indexes: checks.Indexes, Clock: func() time.Time { return time.UnixMilli(0) }, Name: "default.t"}
+	ctx := schema.Context{HasSnapshot: c.Data, Castable: checks.Castable, Engine: checks.Engine, Clock: func() time.Time { return time.UnixMilli(0) }, Name: "default.t"}
 	fields, err := schema.ParseFieldsJSON(c.Create.Fields)
 	if err != nil {
 		fail("%v", err)

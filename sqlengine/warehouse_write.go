@@ -12,7 +12,6 @@ import (
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/commit"
 	"github.com/tributarydb/tributary/storage/errs"
-	"github.com/tributarydb/tributary/storage/index/fileindex"
 	"github.com/tributarydb/tributary/storage/lsm"
 	"github.com/tributarydb/tributary/storage/maintain"
 	"github.com/tributarydb/tributary/storage/relation"
@@ -37,7 +36,6 @@ func schemaChecks() catalog.Checks {
 			_, err := lsm.NewEngine(lsm.TableInfo{Fields: s.Fields, PrimaryKeys: s.PrimaryKeys, Options: s.Options})
 			return err
 		},
-		Indexes: fileindex.Check,
 	}
 }
 

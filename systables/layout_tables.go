@@ -10,8 +10,9 @@ import (
 
 	"github.com/tributarydb/tributary/storage/binrow"
 	"github.com/tributarydb/tributary/storage/column"
-	"github.com/tributarydb/tributary/storage/errs"
+	"github.com/tributarydb/tributary/storage/index/fileindex"
 	"github.com/tributarydb/tributary/storage/manifest"
+	"github.com/tributarydb/tributary/storage/read"
 	"github.com/tributarydb/tributary/storage/relation"
 	"github.com/tributarydb/tributary/storage/scan"
 	"github.com/tributarydb/tributary/storage/schema"
@@ -433,7 +434,54 @@ func (r *row) global(t *table.Table, g *manifest.GlobalIndex) {
 	r.null()
 }
 
-// fileIndexes is T$file_indexes: where the file indexes of the live files are.
+// fileIndexes is T$file_indexes (FileIndexesTable of newer releases): the file indexes of the live files.
 func fileIndexes(t *table.Table) (relation.Relation, error) {
-	return nil, errs.NotFoundf("table %s: $file_indexes is not there yet", t.Label())
+	return &memory{
+		cols: fields(null("partition", str), col("bucket", integer), col("file_path", str), col("file_size_in_bytes", bigint), col("record_count", bigint),
+			col("schema_id", bigint), col("column_name", str), col("index_type", str), col("storage_type", str), null("index_file_path", str),
+			col("index_size_in_bytes", bigint), col("index_container_size_in_bytes", bigint), col("is_empty", boolean)),
+		key: []string{"file_path", "column_name", "index_type"},
+		fill: func(ctx context.Context, emit func() *row) error {
+			list, err := t.LiveFiles(ctx)
+			if err != nil {
+				return err
+			}
+			types := t.Schema().PartitionTypes()
+			for _, f := range list {
+				name, data, err := read.IndexContainer(ctx, f.SourceOr(t.Source()), f)
+				if err != nil {
+					return err
+				}
+				if data == nil {
+					continue
+				}
+				c, err := fileindex.Parse(name, data)
+				if err != nil {
+					return err
+				}
+				for _, x := range c.Indexes() {
+					r := emit()
+					r.text(partitionText(f, types))
+					r.int(int64(f.Bucket))
+					r.text(f.Path)
+					r.int(f.Meta.Size)
+					r.int(f.Meta.RowCount)
+					r.int(f.Meta.SchemaID)
+					r.text(x.Column)
+					r.text(x.Type)
+					if name == f.Path {
+						r.text("EMBEDDED")
+						r.null()
+					} else {
+						r.text("FILE")
+						r.text(name)
+					}
+					r.int(int64(len(x.Data)))
+					r.int(int64(len(data)))
+					r.bool(x.Empty)
+				}
+			}
+			return nil
+		},
+	}, nil
 }

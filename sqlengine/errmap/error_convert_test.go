@@ -46,7 +46,7 @@ func TestConvert(t *testing.T) {
 		{errs.NotFoundf("tag v1 of table t"), 1032, "HY000", "tag v1 of table t"},
 		{errs.NotFoundf("table shop.t: Tag 'v1' doesn't exist."), 1032, "HY000", "table shop.t: Tag 'v1' doesn't exist."},
 		{errs.NotFoundf("table shop.t: Branch 'b1' doesn't exist."), 1146, "42S02", "table shop.t: Branch 'b1' doesn't exist."},
-		{errs.NotFoundf("table shop.t: $file_indexes is not there yet"), 1146, "42S02", "table shop.t: $file_indexes is not there yet"},
+		{errs.NotFoundf("table shop.t: $nothing is not there"), 1146, "42S02", "table shop.t: $nothing is not there"},
 		{errs.NotFoundf("table t: The specified scan snapshotId 9 is out of range"), 1032, "HY000", "table t: The specified scan snapshotId 9 is out of range"},
 		{errs.NotFoundf("branch b1 of table t"), 1146, "42S02", "branch b1 of table t"},
 		{errs.NotFoundf("file x.parquet"), 1017, "HY000", "file x.parquet"},

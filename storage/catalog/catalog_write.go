@@ -37,8 +37,6 @@ type Checks struct {
 	Castable func(t *schema.Type, text string) error
 	// Engine checks the options of the merge engine.
 	Engine func(s *schema.TableSchema) error
-	// Indexes checks the options of file indexes.
-	Indexes func(s *schema.TableSchema) error
 	// Clock gives the time of new schemas; nil = time.Now.
 	Clock func() time.Time
 }
@@ -117,7 +115,7 @@ func (c *Filesystem) DropDatabase(ctx context.Context, db string, cascade bool) 
 
 // context returns what a table's new schema is checked against.
 func (c *Filesystem) context(ctx context.Context, name, dir, branch string) (schema.Context, error) {
-	x := schema.Context{Name: name, Castable: c.checks.Castable, Engine: c.checks.Engine, Indexes: c.checks.Indexes, Clock: c.checks.Clock}
+	x := schema.Context{Name: name, Castable: c.checks.Castable, Engine: c.checks.Engine, Clock: c.checks.Clock}
 	if dir == "" {
 		return x, nil
 	}

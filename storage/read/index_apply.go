@@ -21,24 +21,9 @@ func indexedRows(ctx context.Context, src *scan.Source, f *scan.File, p *filePla
 	if p.filter == nil || !schema.OptFileIndexRead.Value(src.Schema.Options) {
 		return rows, false, nil
 	}
-	name, data := f.Path, f.Meta.EmbeddedIndex
-	if data == nil {
-		for _, x := range f.Meta.ExtraFiles {
-			if !strings.HasSuffix(x, indexSuffix) {
-				continue
-			}
-			name = f.Path[:strings.LastIndexByte(f.Path, '/')+1] + x
-			info, err := src.FIO.Stat(ctx, name)
-			if err != nil {
-				return rows, false, err
-			}
-			if info.Size > MaxIndexBytes {
-				return rows, false, nil
-			}
-			if data, err = src.FIO.ReadFile(ctx, name); err != nil {
-				return rows, false, err
-			}
-		}
+	name, data, err := IndexContainer(ctx, src, f)
+	if err != nil {
+		return rows, false, err
 	}
 	if data == nil {
 		return rows, false, nil
@@ -49,4 +34,28 @@ func indexedRows(ctx context.Context, src *scan.Source, f *scan.File, p *filePla
 	}
 	rows, err = c.Evaluate(p.filter, p.read, f.Meta.RowCount)
 	return rows, err == nil && !rows.All(), err
+}
+
+// IndexContainer returns a file's indexes (section 14.1): the bytes of the container, nil where there is none, and the
+// file that they are in: f's path says that they are in the manifest entry. A container of more than MaxIndexBytes counts as none.
+func IndexContainer(ctx context.Context, src *scan.Source, f *scan.File) (name string, data []byte, err error) {
+	if f.Meta.EmbeddedIndex != nil {
+		return f.Path, f.Meta.EmbeddedIndex, nil
+	}
+	for _, x := range f.Meta.ExtraFiles {
+		if !strings.HasSuffix(x, indexSuffix) {
+			continue
+		}
+		name = f.Path[:strings.LastIndexByte(f.Path, '/')+1] + x
+		info, err := src.FIO.Stat(ctx, name)
+		if err != nil {
+			return "", nil, err
+		}
+		if info.Size > MaxIndexBytes {
+			return "", nil, nil
+		}
+		data, err := src.FIO.ReadFile(ctx, name)
+		return name, data, err
+	}
+	return "", nil, nil
 }

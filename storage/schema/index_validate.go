@@ -52,9 +52,6 @@ func (v *validator) fileIndexes() {
 	for _, c := range columns {
 		v.indexedColumn(c, kinds[c])
 	}
-	if v.err == nil && v.ctx.Indexes != nil {
-		v.keep(v.ctx.Indexes(v.s))
-	}
 }
 
 // indexParameter checks an option file-index.<kind>.<column>.<parameter>.

@@ -28,8 +28,6 @@ type Context struct {
 	Castable func(t *Type, text string) error
 	// Engine checks the merge engine's options and functions; nil = not checked.
 	Engine func(s *TableSchema) error
-	// Indexes checks the options of file indexes; nil = only their columns are.
-	Indexes func(s *TableSchema) error
 	// Name is the table in messages, `database.table`; "" = "the table".
 	Name string
 	// Clock gives the schema's time; nil = time.Now.
