@@ -72,6 +72,9 @@ func (p *parser) refuse(s sqlparser.Statement) error {
 			return err
 		}
 	}
+	if err := refuseJSONTable(s); err != nil {
+		return err
+	}
 	balanceUnions(s)
 	rewriteExpressions(s)
 	if set, ok := s.(*sqlparser.Set); ok {
