@@ -86,6 +86,7 @@ export PYTHONDONTWRITEBYTECODE=1
 echo exchange-password >"$work/password"
 # start NAME: starts a server of the warehouse; its port is in $port then
 start() {
+  : >"$work/$1.out" # so that it is there before the server is
   "$binary" serve --warehouse "$warehouse" --listen 127.0.0.1:0 --user exchange --password-file "$work/password" --time-zone UTC \
     >"$work/$1.out" 2>"$work/$1.err" &
   local server=$!

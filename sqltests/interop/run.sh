@@ -49,6 +49,7 @@ go run testdata/golden/unpack.go shop "$work/shop"
 # The server, on a free port and with a password.
 export TOUR_PASSWORD=tour-password PYTHONDONTWRITEBYTECODE=1
 echo "$TOUR_PASSWORD" >"$work/password"
+: >"$work/server.out" # so that it is there before the server is
 "$binary" serve --warehouse "$work/shop" --listen 127.0.0.1:0 --user tour --password-file "$work/password" \
   --time-zone UTC >"$work/server.out" 2>"$work/server.err" &
 server=$!
