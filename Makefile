@@ -35,8 +35,8 @@ test:
 	@echo "time zone of this run: TZ=$(TZ)"
 ifeq ($(HAVE_CC),yes)
 	TZ=$(TZ) CGO_ENABLED=1 go test -race -timeout 60m ./...
-	@echo "faults at every file operation, of which the race detector saw a part"
-	TZ=$(TZ) CGO_ENABLED=0 go test ./sqlengine/faults
+	@echo "faults at every file operation, writes and changelogs of all kinds of tables, of which the race detector saw a part"
+	TZ=$(TZ) CGO_ENABLED=0 go test ./sqlengine/faults ./storage/table
 else
 	@echo "no C compiler: running without the race detector"
 	TZ=$(TZ) CGO_ENABLED=0 go test -timeout 60m ./...
