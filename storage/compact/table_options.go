@@ -43,7 +43,7 @@ func readOptions(s *schema.TableSchema, now time.Time) (*tableOptions, error) {
 		producer: schema.OptChangelogProducer.Value(m), vectors: schema.OptDeletionVectors.Value(m),
 		keepDeletes: schema.OptChainTable.Value(m),
 	}
-	o.lookup = o.producer == "lookup" || o.vectors || schema.OptForceLookup.Value(m) || o.engine == "first-row"
+	o.lookup = schema.NeedsLookup(m)
 	var err error
 	if o.wide, err = schema.OptDVBitmap64.Get(m); err != nil {
 		return nil, err

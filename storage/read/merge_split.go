@@ -231,7 +231,7 @@ func newEngine(s *schema.TableSchema) (*lsm.Engine, error) {
 
 // mergesTwice reports whether a split's levels above 0 are merged first (see mergeRuns).
 func mergesTwice(s *scan.Split, engine *lsm.Engine) bool {
-	if engine.PicksRows() || !needsLookup(s.Source.Schema.Options) {
+	if engine.PicksRows() || !schema.NeedsLookup(s.Source.Schema.Options) {
 		return false
 	}
 	levels := map[int]bool{}

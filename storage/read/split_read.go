@@ -344,13 +344,6 @@ func runsInOrder(s *scan.Split) bool {
 	return true
 }
 
-// needsLookup reports whether the table's compactions look the older row of a
-// key up, so that a row above level 0 is the key's whole state (CoreOptions.needLookup).
-func needsLookup(o map[string]string) bool {
-	return schema.OptChangelogProducer.Value(o) == "lookup" || schema.OptDeletionVectors.Value(o) ||
-		schema.OptForceLookup.Value(o) || schema.OptMergeEngine.Value(o) == "first-row"
-}
-
 // mergeRuns opens the runs of a split, the oldest first. Where compactions
 // look older rows up and the engine adds rows up, only the newest row of a key above level
 // 0 counts (org.apache.paimon.mergetree.compact.LookupMergeFunction): those levels are

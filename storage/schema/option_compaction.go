@@ -21,3 +21,10 @@ var (
 	OptRowDeduplicateIgnore    = stringOption("changelog-producer.row-deduplicate-ignore-fields", "", "columns that do not count for row-deduplicate")
 	OptRecordExpireField       = stringOption("record-level.time-field", "", "column that a row's age is told by")
 )
+
+// NeedsLookup reports whether compactions look the older row of a key up, so that a row
+// above level 0 is the key's whole state (CoreOptions.needLookup).
+func NeedsLookup(opts map[string]string) bool {
+	return OptChangelogProducer.Value(opts) == "lookup" || OptDeletionVectors.Value(opts) ||
+		OptForceLookup.Value(opts) || OptMergeEngine.Value(opts) == "first-row"
+}

@@ -38,9 +38,7 @@ func compactsWith(s *schema.TableSchema) compacts {
 		}
 		return compactsNever
 	}
-	producer := schema.OptChangelogProducer.Value(o)
-	if producer == "lookup" || producer == "full-compaction" || schema.OptDeletionVectors.Value(o) ||
-		schema.OptForceLookup.Value(o) || schema.OptMergeEngine.Value(o) == "first-row" {
+	if schema.NeedsLookup(o) || schema.OptChangelogProducer.Value(o) == "full-compaction" {
 		return compactsWaiting
 	}
 	return compactsAfter
