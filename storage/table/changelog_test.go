@@ -168,16 +168,7 @@ func TestChangelogReplay(t *testing.T) {
 							} else {
 								var rows []string
 								for range []int{1, 25, 200}[rnd.Intn(3)] {
-									r := modelRow{kind: "+I", k: fmt.Sprintf("key-%03d", rnd.Intn(150)), p: strconv.Itoa(rnd.Intn(2)), q: rnd.Intn(1000)}
-									if rnd.Intn(3) > 0 {
-										r.a = strconv.Itoa(rnd.Intn(50))
-									}
-									if rnd.Intn(3) > 0 {
-										r.b = strings.Repeat("b", rnd.Intn(40)+1)
-									}
-									if engine == "deduplicate" && rnd.Intn(4) == 0 {
-										r.kind = "-D"
-									}
+									r := randomRow(rnd, "key-%03d", 2, engine == "deduplicate")
 									rows = append(rows, r.kind+" "+r.text())
 									m.apply(r)
 								}

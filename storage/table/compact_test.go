@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -88,16 +87,7 @@ func TestCompactKeepsRows(t *testing.T) {
 						default:
 							var rows []string
 							for range []int{1, 40, 300}[rnd.Intn(3)] {
-								r := modelRow{kind: "+I", k: fmt.Sprintf("key-%d", rnd.Intn(150)), p: strconv.Itoa(rnd.Intn(2)), q: rnd.Intn(1000)}
-								if rnd.Intn(3) > 0 {
-									r.a = strconv.Itoa(rnd.Intn(50))
-								}
-								if rnd.Intn(3) > 0 {
-									r.b = strings.Repeat("b", rnd.Intn(40)+1)
-								}
-								if engine == "deduplicate" && !sequence && rnd.Intn(4) == 0 {
-									r.kind = "-D"
-								}
+								r := randomRow(rnd, "key-%d", 2, engine == "deduplicate" && !sequence)
 								rows = append(rows, r.kind+" "+r.text())
 								m.apply(r)
 							}

@@ -28,6 +28,21 @@ func (r modelRow) text() string {
 	return fmt.Sprintf("%s|%s|%s|%s|%d", r.k, r.p, null(r.a), null(r.b), r.q)
 }
 
+// randomRow makes a row of one of 150 keys, named by format, in one of some partitions; with deletes, one in four is a -D.
+func randomRow(rnd *rand.Rand, format string, partitions int, deletes bool) modelRow {
+	r := modelRow{kind: "+I", k: fmt.Sprintf(format, rnd.Intn(150)), p: strconv.Itoa(rnd.Intn(partitions)), q: rnd.Intn(1000)}
+	if rnd.Intn(3) > 0 {
+		r.a = strconv.Itoa(rnd.Intn(50))
+	}
+	if rnd.Intn(3) > 0 {
+		r.b = strings.Repeat("b", rnd.Intn(40)+1)
+	}
+	if deletes && rnd.Intn(4) == 0 {
+		r.kind = "-D"
+	}
+	return r
+}
+
 // model is what a table must hold: by key, as its engine merges.
 type model struct {
 	engine   string
@@ -154,16 +169,7 @@ func TestWriteModel(t *testing.T) {
 						n := []int{1, 30, 3000, 5, 700, 9000}[commit]
 						var rows []string
 						for range n {
-							r := modelRow{kind: "+I", k: fmt.Sprintf("key-%d", rnd.Intn(150)), p: strconv.Itoa(rnd.Intn(3)), q: rnd.Intn(1000)}
-							if rnd.Intn(3) > 0 {
-								r.a = strconv.Itoa(rnd.Intn(50))
-							}
-							if rnd.Intn(3) > 0 {
-								r.b = strings.Repeat("b", rnd.Intn(40)+1)
-							}
-							if engine == "deduplicate" && rnd.Intn(4) == 0 {
-								r.kind = "-D"
-							}
+							r := randomRow(rnd, "key-%d", 3, engine == "deduplicate")
 							rows = append(rows, r.kind+" "+r.text())
 							m.apply(r)
 						}
