@@ -18,6 +18,8 @@ type appendOptions struct {
 	// rewriteAll rewrites every file of a full compaction.
 	rewriteAll bool
 	vectors    bool
+	// wide says that new vectors have 64-bit positions.
+	wide bool
 	// vectorFile is the size of deletion vector files.
 	vectorFile int64
 	// tracked says that rows have ids.
@@ -59,6 +61,9 @@ func readAppendOptions(s *schema.TableSchema) (*appendOptions, error) {
 		return nil, err
 	}
 	if o.rewriteAll, err = schema.OptCompactionRewriteAll.Get(m); err != nil {
+		return nil, err
+	}
+	if o.wide, err = schema.OptDVBitmap64.Get(m); err != nil {
 		return nil, err
 	}
 	o.vectorFile, err = schema.OptDVTargetSize.Get(m)

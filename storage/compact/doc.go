@@ -4,8 +4,8 @@
 // Role: which files to rewrite (section 8.4 of the format, Paimon's
 // UniversalCompaction and MergeTreeCompactTask; section 17 and its AppendCompactCoordinator,
 // BucketedAppendCompactManager and SortCompactAction), rewriting them, and the commit of the
-// result as a COMPACT snapshot. It may import commit, index, lsm, manifest, read, scan, schema, snapshot,
-// write and what is below them. It must never know SQL, never change what a query answers, and
+// result as a COMPACT snapshot. Remover takes rows out of append tables, for who commits that. It may import commit, index, lsm, manifest, read, scan, schema, snapshot,
+// write and what is below them. It must never know SQL, never change what a query answers but by Remover, and
 // never delete a file that was published.
 //
 // # How it goes

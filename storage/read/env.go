@@ -8,6 +8,7 @@ import (
 	"github.com/tributarydb/tributary/storage/format"
 	"github.com/tributarydb/tributary/storage/index"
 	"github.com/tributarydb/tributary/storage/predicate"
+	"github.com/tributarydb/tributary/storage/scan"
 )
 
 // Env is what all reads share: caches of immutable files.
@@ -36,6 +37,9 @@ type Want struct {
 	Sequence bool
 	// RowID appends row ids (KindInt64).
 	RowID bool
+	// Ordinal, where not nil, names files by a number: it (KindInt32) and the position of the row in the file (KindInt64) are
+	// appended after all others. Only for splits of append tables that are read raw.
+	Ordinal func(*scan.File) int32
 }
 
 // Handles shares open data files among the morsels of one plan. All are

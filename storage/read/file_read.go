@@ -272,11 +272,7 @@ func (r *fileReader) system(id int, stored *column.Vector, b *column.Batch) (*co
 	if stored != nil {
 		return fillNulls(stored, func(i int) int64 { return first + int64(i) }), nil
 	}
-	out := &column.Vector{Kind: column.KindInt64, N: b.N, I64: make([]int64, b.N)}
-	for i := range out.I64 {
-		out.I64[i] = first + int64(i)
-	}
-	return out, nil
+	return numbersFrom(first, b.N), nil
 }
 
 func fillNulls(v *column.Vector, value func(int) int64) *column.Vector {

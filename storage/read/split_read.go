@@ -23,7 +23,11 @@ func Morsels(h *Handles, s *scan.Split, w Want) []relation.Morsel {
 	case scan.Raw, scan.Changes:
 		out := make([]relation.Morsel, len(s.Files))
 		for i, f := range s.Files {
-			out[i] = &fileMorsel{h: h, split: s, file: f, want: w}
+			m := &fileMorsel{h: h, split: s, file: f, want: w}
+			if w.Ordinal != nil {
+				m.ordinal = w.Ordinal(f)
+			}
+			out[i] = m
 		}
 		return out
 	}
@@ -38,6 +42,8 @@ type fileMorsel struct {
 	want     Want
 	from, to int
 	rows     int64
+	// ordinal is the file's number, with want.Ordinal.
+	ordinal int32
 }
 
 // Weight is the number of physical rows.
@@ -104,6 +110,7 @@ func (m *fileMorsel) Open(ctx context.Context) (relation.Reader, error) {
 	}
 	kind := len(m.want.Columns)
 	var sel []uint16
+	ordinal := column.FromScalar(column.IntScalar(column.KindInt32, int64(m.ordinal)))
 	return &mapReader{in: r, f: func(_ context.Context, b *column.Batch) (*column.Batch, error) {
 		out := *b
 		if dropRetracts {
@@ -113,8 +120,20 @@ func (m *fileMorsel) Open(ctx context.Context) (relation.Reader, error) {
 			out.Cols = slices.Delete(slices.Clone(b.Cols), kind, kind+1)
 		}
 		out.Cols = out.Cols[:width]
+		if m.want.Ordinal != nil {
+			out.Cols = append(out.Cols[:width:width], column.NewConst(ordinal, b.N), numbersFrom(b.Base, b.N))
+		}
 		return &out, nil
 	}}, nil
+}
+
+// numbersFrom is a column of n numbers in a row.
+func numbersFrom(first int64, n int) *column.Vector {
+	out := &column.Vector{Kind: column.KindInt64, N: n, I64: make([]int64, n)}
+	for i := range out.I64 {
+		out.I64[i] = first + int64(i)
+	}
+	return out
 }
 
 func b2i(b bool) int {

@@ -27,10 +27,17 @@ type View struct {
 	RowID bool
 	// TopLevel reads the top level of primary-key tables only.
 	TopLevel bool
+	// place appends relation.PositionFields, of tables that are opened with positions.
+	place bool
 }
 
-// Fields are the table's columns.
-func (t *Table) Fields() []schema.Field { return t.schema.Fields }
+// Fields are the table's columns, and relation.PositionFields where it was opened with positions.
+func (t *Table) Fields() []schema.Field {
+	if t.places != nil {
+		return t.places.fields
+	}
+	return t.schema.Fields
+}
 
 // PrimaryKey names the key columns, which identify a row of a plain read of
 // one state; partitions of a fallback branch may have other keys.
@@ -51,6 +58,9 @@ func (t *Table) Comment() string { return t.schema.Comment }
 
 // Plan plans a plain read.
 func (t *Table) Plan(ctx context.Context, req relation.Request) (*relation.Plan, error) {
+	if t.places != nil {
+		return t.planPlaces(ctx, req)
+	}
 	return t.PlanView(ctx, req, View{})
 }
 
@@ -80,6 +90,9 @@ func (t *Table) PlanView(ctx context.Context, req relation.Request, v View) (*re
 		return nil, err
 	}
 	want := read.Want{Columns: req.Columns, Filter: req.Filter, Kind: v.Kind, Sequence: v.Sequence, RowID: v.RowID}
+	if v.place {
+		want.Ordinal = t.places.ordinal
+	}
 	p := &planner{t: t, want: want, view: v, plan: &relation.Plan{}}
 	p.handles = t.env.Readers.NewHandles(ctx)
 	if stream, err := t.Streaming(); stream || err != nil {

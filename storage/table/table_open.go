@@ -56,6 +56,9 @@ type OpenOptions struct {
 	SnapshotSchema bool
 	// Zone is the time zone of date-time texts in options; nil = UTC.
 	Zone *time.Location
+	// Positions adds relation.PositionFields to the columns, where rows are to be removed by them. Tables whose
+	// rows do not lie in files as they are, and states other than the newest, are errs.Unsupported or errs.Invalid.
+	Positions bool
 }
 
 // Table is one branch of a table in one state. It is safe for concurrent use;
@@ -85,6 +88,9 @@ type Table struct {
 	// first of higher; both nil where there is one branch. One of them is t itself.
 	first, second *Table
 	chain         *chain
+
+	// places numbers the data files that rows come from; nil without OpenOptions.Positions.
+	places *places
 }
 
 // Open opens a table. A missing table or branch is errs.NotFound.
@@ -106,6 +112,12 @@ func Open(ctx context.Context, env *Env, database, name string, opts OpenOptions
 		if err := t.useSnapshotSchema(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if opts.Positions {
+		if err := t.checkPositions(ctx); err != nil {
+			return nil, err
+		}
+		t.places = newPlaces(t.schema.Fields)
 	}
 	return t, nil
 }

@@ -42,6 +42,8 @@ type sink struct {
 	// base is what the statement has read, where based is set; nil = an empty branch.
 	based bool
 	base  *snapshot.Snapshot
+	// gone are the rows that the statement removes; nil without SinkOptions.Positions.
+	gone *removals
 	// failed is set once a batch was refused: what is there is no statement any more.
 	failed   error
 	finished bool
@@ -49,6 +51,11 @@ type sink struct {
 
 // open prepares for the first batch.
 func (s *sink) open() (err error) {
+	if s.o.Positions {
+		if err := s.openPlaced(); err != nil {
+			return err
+		}
+	}
 	// A writer that takes no row checks whether the table can be written.
 	if s.w, err = s.newWriter(); err != nil {
 		return err
@@ -56,7 +63,7 @@ func (s *sink) open() (err error) {
 	if s.intake, err = write.NewIntake(s.t.Label(), s.schema, s.static); err != nil {
 		return err
 	}
-	if s.replace == nil {
+	if s.replace == nil && s.gone == nil {
 		s.w, s.held = nil, write.NewRowStore(s.schema.Fields)
 	}
 	return nil
@@ -71,8 +78,13 @@ func (s *sink) newWriter() (*write.Writer, error) {
 	return write.New(s.target(user), write.Options{Overwrite: s.replace != nil})
 }
 
-// Fields are the table's columns.
-func (s *sink) Fields() []schema.Field { return s.schema.Fields }
+// Fields are the table's columns, and relation.PositionFields where rows are removed by them.
+func (s *sink) Fields() []schema.Field {
+	if s.gone != nil {
+		return s.gone.fields
+	}
+	return s.schema.Fields
+}
 
 // Write takes the rows of the batch that count.
 func (s *sink) Write(ctx context.Context, b *column.Batch, kinds []int32) error {
@@ -92,6 +104,9 @@ func (s *sink) Write(ctx context.Context, b *column.Batch, kinds []int32) error 
 func (s *sink) take(ctx context.Context, b *column.Batch, kinds []int32) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if s.gone != nil {
+		return s.takePlaced(ctx, b, kinds)
 	}
 	rows, err := s.intake.Check(b, kinds)
 	if err != nil {
@@ -144,9 +159,15 @@ func (s *sink) Commit(ctx context.Context) (relation.Committed, error) {
 	}
 	s.finished = true
 	defer s.release()
-	var id int64
+	var id, removed int64
 	var err error
 	switch {
+	case s.gone != nil && len(s.gone.rows) > 0:
+		if id, removed, err = s.commitRemovals(ctx); err == nil {
+			s.compactWritten(ctx)
+		}
+	case s.gone != nil && s.w.Rows() == 0:
+		s.w.Abort(ctx)
 	case s.w != nil:
 		id, err = s.commitAlone(ctx, s.w)
 	case s.held.Rows() == 0:
@@ -158,7 +179,7 @@ func (s *sink) Commit(ctx context.Context) (relation.Committed, error) {
 	if err != nil {
 		return out, err
 	}
-	return relation.Committed{Snapshot: id, Rows: s.intake.Taken()}, nil
+	return relation.Committed{Snapshot: id, Rows: s.intake.Taken() + removed}, nil
 }
 
 // Based implements relation.BasedSink for a table, or what embeds one.
@@ -175,6 +196,11 @@ func (s *sink) Based(ctx context.Context, rel relation.Relation) error {
 	}
 	if dir != s.t.dir || branch != s.t.branch {
 		return errs.Invalidf("table %s: the statement has read another table or branch", s.t.Label())
+	}
+	if s.gone != nil {
+		if err := s.gone.basedOn(s.t.Label(), rel); err != nil {
+			return err
+		}
 	}
 	if !s.based {
 		s.based, s.base = true, snap
@@ -293,7 +319,7 @@ func (s *sink) publishOnce(ctx context.Context, w *write.Writer) (id int64, err 
 	}
 	req := commit.Request{User: s.user, Identifier: commit.BatchIdentifier, Messages: messages, Overwrite: s.replace, Operation: s.o.Operation}
 	switch {
-	case s.based:
+	case s.based && s.gone == nil: // rows that are removed by position are looked after by commitRemovals
 		req.Read = &commit.Read{Base: s.base, Relevant: inBuckets(messages)}
 	case w.Numbered() && !w.Exclusive():
 		if req.Read, err = s.sameBuckets(st.Snapshot, messages); err != nil {

@@ -480,11 +480,23 @@ func (w *Writer) Discard(ctx context.Context) {
 	for _, s := range w.slots {
 		s.files, s.changelog = nil, nil
 	}
+	w.DiscardFrom(ctx, 0)
+}
+
+// Created is the number of files that were begun so far, for DiscardFrom.
+func (w *Writer) Created() int {
+	w.filesMu.Lock()
+	defer w.filesMu.Unlock()
+	return len(w.files)
+}
+
+// DiscardFrom removes the files that were begun after the first n, which nothing may name any more.
+func (w *Writer) DiscardFrom(ctx context.Context, n int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTimeout)
 	defer cancel()
 	w.filesMu.Lock()
-	files := w.files
-	w.files = nil
+	files := w.files[n:]
+	w.files = w.files[:n:n]
 	w.filesMu.Unlock()
 	for _, f := range files {
 		_ = w.t.FIO.Delete(ctx, f) // what stays is left to the cleaning of orphan files
