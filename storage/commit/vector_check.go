@@ -70,8 +70,11 @@ func (a *attempt) deletedFiles() (map[fileKey]bool, error) {
 // checkVectors checks deletion vectors against the files that are live after the
 // commit (sections 10.2, 10.3 and 12.3 of the format).
 //
+// A new vector needs its file, in every table: of two compactions that race, one may mark rows of a file that
+// the other has rewritten.
+//
 // Append tables: who deletes a data file must remove its vector, else it does
-// not know the rows that another writer deleted meanwhile; a vector needs its file.
+// not know the rows that another writer deleted meanwhile.
 //
 // Real buckets have one index file a bucket, which a new one replaces. Where the
 // commit does not name the file that it replaces, the new one must have what the old one had.
@@ -92,7 +95,7 @@ func (a *attempt) checkVectors(state map[string]*manifest.Entry) error {
 	}
 	unaware, keyed := a.unaware(), a.c.t.Schema.HasPrimaryKey()
 	err = a.eachVector(a.indexAdd, func(k fileKey, e *manifest.IndexEntry, r *manifest.VectorRange) error {
-		if !keyed && !live[k] {
+		if !live[k] {
 			return errs.Conflictf("table %s: rows of data file %s were to be deleted, but another writer removed the file meanwhile; repeat the statement", label, k.name)
 		}
 		added[k] = r

@@ -153,6 +153,8 @@ func TestVectorsOfBuckets(t *testing.T) {
 		{name: "c moves up, with fewer rows of a", r: compact(f(c), f(c3), nil, x(vectors(1, 0, "v3", "a:3", "b:1"))), conflict: true},
 		{name: "c moves up", r: compact(f(c), f(c3), nil, x(vectors(1, 0, "v3", "a:5", "b:1"))), index: []string{"v3 a b", "o1"}},
 		{name: "a is rewritten", r: compact(f(a5), f(dataFile("a2", 4, 5, 1, 5)), nil, x(vectors(1, 0, "v4", "b:2"))), index: []string{"v4 b", "o1"}},
+		{name: "rows of a file that another compaction has rewritten", r: compact(f(b4), f(dataFile("b", 9, 3, 1, 5)), nil, x(vectors(1, 0, "v9", "a:6", "b:3"))), conflict: true},
+		{name: "rows of a file of another bucket", r: compact(nil, nil, nil, x(vectors(1, 0, "v9", "b:2", "o:1"))), conflict: true},
 		{name: "the replaced file is named", r: compact(nil, nil, x(vectors(1, 0, "v4")), x(vectors(1, 0, "v5"))), index: []string{"o1", "v5"}},
 		{name: "an append leaves them", r: batch(message(1, 0, 2, dataFile("n", 1, 0, 1, 1))), index: []string{"o1", "v5"}},
 	})
