@@ -49,7 +49,11 @@ func (a *attempt) resolveOverwrite(ctx context.Context, o *Overwrite) error {
 	}
 	a.delta = make([]manifest.Entry, 0, len(live)+len(a.ch.delta))
 	gone := map[string]bool{}
+	postpone := a.c.t.Schema.BucketMode() == schema.Postpone
 	for _, e := range live {
+		if e.Bucket == schema.PostponeBucket && !postpone {
+			continue // a rescale: rows that wait were not read, and stay
+		}
 		d := *e
 		d.Kind = manifest.Delete
 		id, err := a.identity(e)

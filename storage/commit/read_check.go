@@ -3,9 +3,11 @@ package commit
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/manifest"
+	"github.com/tributarydb/tributary/storage/schema"
 	"github.com/tributarydb/tributary/storage/snapshot"
 )
 
@@ -20,10 +22,13 @@ type Read struct {
 	// Relevant decides whether a change that somebody else made since then
 	// matters, for example by partition, bucket and key range; nil = every one does.
 	Relevant func(RowChange) (bool, error)
+	// Postponed says that the table may have a postpone bucket: a compaction that moves rows out of it adds them to
+	// the buckets that are read.
+	Postponed bool
 }
 
 // RowChange is a change of the rows of one bucket that another commit made.
-// Compactions are none: they leave the rows as they are.
+// Compactions are none, they leave the rows as they are, but for those of a postpone bucket (Read.Postponed).
 type RowChange struct {
 	// Snapshot is the commit.
 	Snapshot *snapshot.Snapshot
@@ -100,12 +105,16 @@ func (c *Committer) follow(ctx context.Context, read *Read, latest *snapshot.Sna
 		if err != nil {
 			return err
 		}
-		if s.CommitKind != snapshot.Append && s.CommitKind != snapshot.Overwrite {
+		moves := read.Postponed && s.CommitKind == snapshot.Compact
+		if !moves && s.CommitKind != snapshot.Append && s.CommitKind != snapshot.Overwrite {
 			continue
 		}
 		changes, err := c.changesOf(ctx, s)
 		if err != nil {
 			return err
+		}
+		if moves && !slices.ContainsFunc(changes, func(x RowChange) bool { return x.Bucket == schema.PostponeBucket }) {
+			continue
 		}
 		for i := range changes {
 			in := true

@@ -246,3 +246,38 @@ func TestCompactionFails(t *testing.T) {
 		}
 	}
 }
+
+// A compaction that moves rows out of the postpone bucket changes what statements have read of real buckets.
+func TestPostponedRowsAreChanges(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		postponed, moves, conflict bool
+	}{{true, true, true}, {true, false, false}, {false, true, false}} {
+		fio := fileio.NewMemory()
+		setUp(t, fio, keyTable)
+		w := open(t, fio, 1)
+		waits := dataFile("w", 3, 0, 1, 3)
+		for _, m := range []Message{message(1, 0, 2, dataFile("a", 1, 0, 1, 1)), message(1, -2, -2, waits)} {
+			if _, err := w.Commit(ctx, batch(m)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		base, err := w.t.Snapshots.Latest(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := []Message{{Partition: part(1), TotalBuckets: 2, Compact: &Compaction{Before: []*manifest.DataFile{dataFile("a", 1, 0, 1, 1)}, After: []*manifest.DataFile{dataFile("b", 1, 5, 1, 1)}}}}
+		if c.moves {
+			before = []Message{{Partition: part(1), Bucket: -2, TotalBuckets: -2, Compact: &Compaction{Before: []*manifest.DataFile{waits}}},
+				{Partition: part(1), TotalBuckets: 2, Compact: &Compaction{After: []*manifest.DataFile{dataFile("m", 3, 0, 1, 3)}}}}
+		}
+		if _, err := open(t, fio, 2).Commit(ctx, batch(before...)); err != nil {
+			t.Fatal(err)
+		}
+		r := batch(message(1, 0, 2, dataFile("n", 1, 0, 2, 2)))
+		r.Read = &Read{Base: base, Postponed: c.postponed, Relevant: func(x RowChange) (bool, error) { return x.Bucket == 0 && x.Kind == manifest.Add, nil }}
+		if _, err := w.Commit(ctx, r); Stale(err) != c.conflict || !c.conflict && err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/tributarydb/tributary/storage/manifest"
 	"github.com/tributarydb/tributary/storage/read"
 	"github.com/tributarydb/tributary/storage/scan"
+	"github.com/tributarydb/tributary/storage/schema"
 	"github.com/tributarydb/tributary/storage/snapshot"
 	"github.com/tributarydb/tributary/storage/write"
 )
@@ -33,6 +34,9 @@ type Target struct {
 	Writing write.Target
 	// Progress takes a text that says how far a compaction is; nil = nobody listens.
 	Progress func(text string)
+	// Exclude keeps the other writers of this process out of the branch until unlock: rows that leave the postpone
+	// bucket get numbers, as those that are written. nil = there are no others.
+	Exclude func(ctx context.Context) (unlock func(), err error)
 }
 
 // Request says what to compact.
@@ -66,8 +70,12 @@ func Run(ctx context.Context, t Target, r Request) (Result, error) {
 			return Result{}, err
 		}
 	}
+	once := runOnce
+	if t.Source.Schema.BucketMode() == schema.Postpone && r.Sort == nil {
+		once = postponeOnce
+	}
 	for try := 1; ; try++ {
-		res, err := runOnce(ctx, &t, &r)
+		res, err := once(ctx, &t, &r)
 		if err == nil || !errs.Is(err, errs.Conflict) || try == maxTries || ctx.Err() != nil {
 			return res, err
 		}
@@ -105,14 +113,20 @@ func runOnce(ctx context.Context, t *Target, r *Request) (out Result, err error)
 	if err != nil || len(messages) == 0 {
 		return out, err
 	}
+	out, err = publish(ctx, t, r, messages, nil)
+	published = err == nil || errs.Is(err, errs.Uncertain)
+	return out, err
+}
+
+// publish commits the messages of a compaction that depends on what it has read, if read is not nil.
+func publish(ctx context.Context, t *Target, r *Request, messages []commit.Message, read *commit.Read) (out Result, err error) {
 	for _, m := range messages {
 		out.Before, out.After = out.Before+len(m.DeletedFiles), out.After+len(m.NewFiles)
 		if m.Compact != nil {
 			out.Before, out.After = out.Before+len(m.Compact.Before), out.After+len(m.Compact.After)
 		}
 	}
-	res, err := t.Committer.Commit(ctx, commit.Request{User: r.User, Identifier: r.Identifier, Messages: messages})
-	published = err == nil || errs.Is(err, errs.Uncertain)
+	res, err := t.Committer.Commit(ctx, commit.Request{User: r.User, Identifier: r.Identifier, Messages: messages, Read: read})
 	if n := len(res.Snapshots); n > 0 {
 		out.Snapshot = res.Snapshots[n-1]
 	}
@@ -122,13 +136,9 @@ func runOnce(ctx context.Context, t *Target, r *Request) (out Result, err error)
 // compactKeyed rewrites the buckets of a primary-key table.
 func compactKeyed(ctx context.Context, t *Target, r *Request, w *write.Writer, snap *snapshot.Snapshot, indexes []manifest.IndexEntry) ([]commit.Message, error) {
 	src := t.Source
-	now := time.Now
-	if t.Writing.Clock != nil {
-		now = t.Writing.Clock
-	}
-	opts, err := readOptions(src.Schema, now())
+	opts, err := t.options()
 	if err != nil {
-		return nil, errs.New(errs.ClassOf(err), "table %s: %w", src.Label, err)
+		return nil, err
 	}
 	files, _, err := src.LiveFiles(ctx, snap, scan.Request{Partitions: r.Partitions})
 	if err != nil {
@@ -153,7 +163,11 @@ func compactKeyed(ctx context.Context, t *Target, r *Request, w *write.Writer, s
 		top := topLevel(opts.top, runs)
 		var u *unit
 		if r.Full {
-			u = pickFull(runs, top, func(f *scan.File) bool { return opts.rewriteAll || f.Vector != nil })
+			expired, err := opts.expired(ctx, src, runs)
+			if err != nil {
+				return nil, err
+			}
+			u = pickFull(runs, top, func(f *scan.File) bool { return opts.rewriteAll || f.Vector != nil || expired[f] })
 		} else {
 			u = opts.pick.pick(runs, top)
 		}
@@ -161,31 +175,7 @@ func compactKeyed(ctx context.Context, t *Target, r *Request, w *write.Writer, s
 			tasks = append(tasks, newTask(src, opts, w, handles, b, runs, u))
 		}
 	}
-	if len(tasks) == 0 {
-		return nil, nil
-	}
-	g, gctx := errgroup.WithContext(rctx)
-	g.SetLimit(max(t.Writing.Parallelism, 1))
-	var done atomic.Int64
-	var mu sync.Mutex
-	for _, x := range tasks {
-		g.Go(func() (err error) {
-			defer errs.Recover(&err, "compacting table "+src.Label)
-			if err := x.run(gctx); err != nil {
-				return err
-			}
-			if n := done.Add(1); t.Progress != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				t.Progress(fmt.Sprintf("compacting %s: %d of %d buckets", src.Label, n, len(tasks)))
-			}
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+	if err := runTasks(rctx, t, tasks); err != nil {
 		return nil, err
 	}
 	var out []commit.Message
@@ -196,6 +186,49 @@ func compactKeyed(ctx context.Context, t *Target, r *Request, w *write.Writer, s
 		}
 	}
 	return out, nil
+}
+
+// options reads the table's options for a compaction that begins now.
+func (t *Target) options() (*tableOptions, error) {
+	now := time.Now
+	if t.Writing.Clock != nil {
+		now = t.Writing.Clock
+	}
+	o, err := readOptions(t.Source.Schema, now())
+	if err != nil {
+		return nil, errs.New(errs.ClassOf(err), "table %s: %w", t.Source.Label, err)
+	}
+	return o, nil
+}
+
+// runTasks rewrites buckets, several at a time. ctx outlives the files that the tasks read.
+func runTasks(ctx context.Context, t *Target, tasks []*task) error {
+	label := t.Source.Label
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(t.Writing.Parallelism, 1))
+	var done atomic.Int64
+	var mu sync.Mutex
+	for _, x := range tasks {
+		g.Go(func() (err error) {
+			defer errs.Recover(&err, "compacting table "+label)
+			if err := x.run(gctx); err != nil {
+				return err
+			}
+			if n := done.Add(1); t.Progress != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				t.Progress(fmt.Sprintf("compacting %s: %d of %d buckets", label, n, len(tasks)))
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return err
+	}
+	return nil
 }
 
 // readIndexes reads the index entries of a snapshot. Indexes that a compaction would have to keep up to date are errs.Unsupported.

@@ -212,6 +212,14 @@ func (t *task) traceSection(ctx context.Context, s section, out *write.LevelFile
 			outside := false
 			if had {
 				outside = olds.file() >= b.inside
+				// A row that has expired was not there for who looks the key up, but is: its position is marked, and
+				// first-row asks nothing but whether the key is above.
+				if e := t.opts.expiry; e != nil && e.Row(olds.b.Cols[e.Column], olds.row()) && !(firstRow && outside) {
+					if isNew && outside && t.opts.vectors {
+						t.mark(b.files[olds.file()], olds.position())
+					}
+					had, outside = false, false
+				}
 			}
 			switch {
 			case !isNew:
@@ -306,6 +314,17 @@ func (t *task) newest(ctx context.Context, files []*scan.File, keysOnly bool) (r
 	if keysOnly {
 		want = read.Want{Columns: t.keys}
 	}
+	expiry, times := t.opts.expiry, -1
+	switch {
+	case expiry == nil:
+	case keysOnly:
+		times = len(t.keys)
+		want.Columns = append(slices.Clone(t.keys), expiry.Column)
+	case t.opts.vectors || t.opts.engine == "first-row":
+		expiry = nil // traceSection decides: a key has one row above level 0
+	default:
+		times = expiry.Column
+	}
 	number := map[*scan.File]int{}
 	for i, f := range files {
 		number[f] = i
@@ -328,7 +347,7 @@ func (t *task) newest(ctx context.Context, files []*scan.File, keysOnly bool) (r
 				parts, tags = append(parts, m), append(tags, number[f])
 			}
 		}
-		runs = append(runs, &chain{parts: parts, tags: tags, tagged: !keysOnly})
+		runs = append(runs, expiry.Over(&chain{parts: parts, tags: tags, tagged: !keysOnly}, times))
 	}
 	layout := lsm.Layout{Seq: -1, Kind: -1}
 	var fields = t.keyFields

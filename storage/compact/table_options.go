@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tributarydb/tributary/storage/read"
 	"github.com/tributarydb/tributary/storage/scan"
 	"github.com/tributarydb/tributary/storage/schema"
 )
@@ -29,6 +30,8 @@ type tableOptions struct {
 	keepDeletes bool
 	// rewriteAll rewrites every file of a full compaction.
 	rewriteAll bool
+	// expiry tells which rows are not kept; nil = all are.
+	expiry *read.Expiry
 	// small is the size below which files are rewritten rather than moved up.
 	small int64
 }
@@ -71,6 +74,13 @@ func readOptions(s *schema.TableSchema, now time.Time) (*tableOptions, error) {
 		return nil, err
 	}
 	o.small = int64(float64(target) * ratio)
+	after, column, err := s.RecordExpiry()
+	if err != nil {
+		return nil, err
+	}
+	if column >= 0 {
+		o.expiry = &read.Expiry{Column: column, Root: s.Fields[column].Type.Root, Before: now.Unix() - int64(after/time.Second)}
+	}
 	o.pick, err = readPicker(m, now)
 	o.pick.forceLevel0 = o.pick.forceLevel0 || o.lookup
 	return o, err

@@ -134,13 +134,17 @@ func (t *task) flush(ctx context.Context, sections []section) error {
 // upgrade changes a file's level, or rewrites it where its rows would not be right there.
 func (t *task) upgrade(ctx context.Context, f *scan.File) error {
 	alone := []section{{{f}}}
+	expires, err := t.opts.expires(ctx, t.src, f)
+	if err != nil {
+		return err
+	}
 	if f.Meta.Level == t.u.level {
-		if t.opts.rewriteAll || f.Vector != nil {
+		if t.opts.rewriteAll || f.Vector != nil || expires {
 			return t.rewrite(ctx, alone)
 		}
 		return nil
 	}
-	if t.opts.rewriteAll || f.Vector != nil || f.Format != t.w.LevelFormat(t.u.level) {
+	if t.opts.rewriteAll || f.Vector != nil || expires || f.Format != t.w.LevelFormat(t.u.level) {
 		return t.rewrite(ctx, alone)
 	}
 	// Deletes do not belong to the top level, nor where vectors say what is deleted. Their recorded number is not to
@@ -148,7 +152,6 @@ func (t *task) upgrade(ctx context.Context, f *scan.File) error {
 	deletes := false
 	if t.u.level == t.top || t.opts.vectors && f.Meta.Level == 0 {
 		if deletes = f.Deletes() != 0; !deletes {
-			var err error
 			if deletes, err = t.hasRetracts(ctx, f); err != nil {
 				return err
 			}
@@ -245,7 +248,7 @@ func (t *task) place() write.Place {
 // merge reads the rows of a section in key order: all columns, row kind and sequence number.
 func (t *task) merge(ctx context.Context, s section, keepDeletes bool) (relation.Reader, error) {
 	sp := &scan.Split{Source: t.src, Partition: t.b.partition, Bucket: t.b.id, Mode: scan.Merge, Files: s.files(), Runs: s}
-	return t.handles.OpenMerge(ctx, sp, t.want(), read.MergeOptions{KeepDeletes: keepDeletes})
+	return t.handles.OpenMerge(ctx, sp, t.want(), read.MergeOptions{KeepDeletes: keepDeletes, Expiry: t.opts.expiry})
 }
 
 func (t *task) want() read.Want {

@@ -221,6 +221,8 @@ type MergeOptions struct {
 	KeepDeletes bool
 	// Unordered allows any order of rows; else they come in key order.
 	Unordered bool
+	// Expiry leaves expired rows out before the merge; nil = none are. Its column is one of those wanted.
+	Expiry *Expiry
 }
 
 // OpenMerge merges the runs of a split by key: the columns of w, then row kind
@@ -294,7 +296,11 @@ func (h *Handles) openMerge(ctx context.Context, s *scan.Split, w Want, o MergeO
 			if p.to > 0 {
 				defer h.drop(p.file.Path)
 			}
-			return h.openFile(ctx, p.file.SourceOr(s.Source), p.file, fileRequest{fields: fields, filter: filter, from: p.from, to: p.to, partition: partitionOf(s), fileSequence: ordered && !w.Sequence, keep: keep})
+			r, err := h.openFile(ctx, p.file.SourceOr(s.Source), p.file, fileRequest{fields: fields, filter: filter, from: p.from, to: p.to, partition: partitionOf(s), fileSequence: ordered && !w.Sequence, keep: keep})
+			if err != nil || o.Expiry == nil {
+				return r, err
+			}
+			return o.Expiry.Over(r, at[o.Expiry.Column]), nil
 		}
 	}
 	open := func(i int, run lsm.SortedRun[*scan.File]) lsm.RunReader {

@@ -24,6 +24,9 @@ type Request struct {
 	Levels func(level int) bool
 	// KeepDeletes asks for retract rows as well: no split is read raw that may hold some.
 	KeepDeletes bool
+	// Postponed asks for the files of the postpone bucket as well, as they are and in the order of their arrival:
+	// streaming reads without a changelog take rows from there, since they pass over the compaction that moves them.
+	Postponed bool
 	// CreatedAfter leaves out files created before it (wall clock milliseconds).
 	CreatedAfter *int64
 }
@@ -173,6 +176,20 @@ func (c *collector) admit(ctx context.Context, e *manifest.Entry) (*File, error)
 		return nil, nil
 	}
 	return c.layout.file(e, p)
+}
+
+// FileOf is the data file of an entry as a reader needs it, with the bounds of its keys.
+func (s *Source) FileOf(e *manifest.Entry) (*File, error) {
+	c := s.newCollector(Request{})
+	p, err := c.layout.partition(e.Partition, nil)
+	if err != nil {
+		return nil, err
+	}
+	f, err := c.layout.file(e, p)
+	if err != nil {
+		return nil, err
+	}
+	return f, c.decodeKeys(f)
 }
 
 // vectors returns a function that finds the deletion vectors of a snapshot's

@@ -136,7 +136,12 @@ func (s *Source) Plan(ctx context.Context, snap *snapshot.Snapshot, req Request)
 	}
 	visible := c.visible()
 	groups, order := map[bucketID][]*File{}, []bucketID(nil)
+	var postponed []*File
 	for _, f := range files {
+		if req.Postponed && f.Bucket == schema.PostponeBucket {
+			postponed = append(postponed, f)
+			continue
+		}
 		if !visible(f) {
 			c.counts.FilesHidden++
 			continue
@@ -165,6 +170,10 @@ func (s *Source) Plan(ctx context.Context, snap *snapshot.Snapshot, req Request)
 			return nil, err
 		}
 		p.Splits = append(p.Splits, splits...)
+	}
+	SortArrivals(postponed)
+	for _, f := range postponed {
+		p.Splits = append(p.Splits, &Split{Source: s, Partition: f.Partition, Bucket: f.Bucket, Mode: Changes, Files: []*File{f}})
 	}
 	for _, sp := range p.Splits {
 		c.counts.Files += len(sp.Files)
@@ -201,7 +210,7 @@ func (s *Source) Changes(ctx context.Context, snaps []*snapshot.Snapshot, change
 				if err != nil {
 					return nil, err
 				}
-				if f == nil || f.Bucket < 0 {
+				if f == nil || f.Bucket < 0 && !req.Postponed {
 					continue
 				}
 				f.Changelog, f.SnapshotID = changelog, snap.ID

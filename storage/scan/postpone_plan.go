@@ -37,12 +37,16 @@ func (c *collector) postponePlan(files []*File) (*Plan, error) {
 		for _, f := range sp.Files {
 			sp.Runs = append(sp.Runs, lsm.SortedRun[*File]{f})
 		}
-		slices.SortStableFunc(sp.Postponed, func(a, b *File) int {
-			return cmp.Or(cmp.Compare(millis(a), millis(b)), cmp.Compare(a.Meta.Name, b.Meta.Name))
-		})
+		SortArrivals(sp.Postponed)
 	}
 	p.Counts = c.counts
 	return p, nil
+}
+
+// SortArrivals puts files of a postpone bucket in the order in which their rows arrived: by their creation times; those
+// of one time keep the order that a snapshot lists them in.
+func SortArrivals(files []*File) {
+	slices.SortStableFunc(files, func(a, b *File) int { return cmp.Compare(millis(a), millis(b)) })
 }
 
 func millis(f *File) int64 {

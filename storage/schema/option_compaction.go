@@ -19,7 +19,6 @@ var (
 	OptZOrderVarBytes          = intOption("zorder.var-length-contribution", 8, "bytes that texts and binaries give to a Z-order key")
 	OptRowDeduplicate          = boolOption("changelog-producer.row-deduplicate", false, "updates that change nothing are left out of changelogs")
 	OptRowDeduplicateIgnore    = stringOption("changelog-producer.row-deduplicate-ignore-fields", "", "columns that do not count for row-deduplicate")
-	OptRecordExpireField       = stringOption("record-level.time-field", "", "column that a row's age is told by")
 )
 
 // NeedsLookup reports whether compactions look the older row of a key up, so that a row

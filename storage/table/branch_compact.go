@@ -54,13 +54,14 @@ func (t *Table) compact(ctx context.Context, o CompactOptions, over map[string]s
 			return compact.Result{}, err
 		}
 	}
-	unlock, err := t.env.Writing.gate(t.dir, t.branch).lockCompaction(ctx)
+	gate := t.env.Writing.gate(t.dir, t.branch)
+	unlock, err := gate.lockCompaction(ctx)
 	if err != nil {
 		return compact.Result{}, err
 	}
 	defer unlock()
 	return compact.Run(ctx, compact.Target{
-		Source: src, Snapshots: t.snaps, Committer: committer, Readers: t.env.Readers, Progress: o.Progress,
+		Source: src, Snapshots: t.snaps, Committer: committer, Readers: t.env.Readers, Progress: o.Progress, Exclude: gate.lock,
 		Writing: write.Target{
 			FIO: t.env.FIO, Dir: t.dir, Label: t.Label(), Schema: s, Clock: env.now, Rand: env, User: user,
 			TempDir: env.TempDir, Parallelism: runtime.GOMAXPROCS(0),

@@ -66,6 +66,7 @@ func (p *planner) stream(ctx context.Context) error {
 	if !t.schema.HasPrimaryKey() {
 		m.req.Levels = nil
 	}
+	m.req.Postponed = !m.changelog && t.schema.BucketMode() == schema.Postpone
 	p.plan.Morsels = append(p.plan.Morsels, m)
 	p.inexact = true
 	text := fmt.Sprintf("changes from snapshot %d on, without end", start.next)
@@ -127,11 +128,18 @@ type streamMark struct {
 	at   time.Time
 }
 
-// take makes morsels of a plan: of a bucket's files in the order of their rows.
+// take makes morsels of a plan: of a bucket's files in the order of their rows, those of a postpone bucket, which are
+// the newest of their partition, last.
 func (s *streamReader) take(plan *scan.Plan) {
+	waits := func(sp *scan.Split) int {
+		if sp.Bucket == schema.PostponeBucket {
+			return 1
+		}
+		return 0
+	}
 	slices.SortStableFunc(plan.Splits, func(a, b *scan.Split) int {
 		x, y := a.Files[0], b.Files[0]
-		return cmp.Or(cmp.Compare(x.PartitionID, y.PartitionID), cmp.Compare(x.Bucket, y.Bucket), cmp.Compare(x.Meta.MinSequence, y.Meta.MinSequence))
+		return cmp.Or(cmp.Compare(x.PartitionID, y.PartitionID), cmp.Compare(waits(a), waits(b)), cmp.Compare(x.Bucket, y.Bucket), cmp.Compare(x.Meta.MinSequence, y.Meta.MinSequence))
 	})
 	for _, sp := range plan.Splits {
 		s.morsels = append(s.morsels, read.Morsels(s.m.p.handles, sp, s.m.p.want)...)

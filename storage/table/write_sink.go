@@ -3,12 +3,10 @@ package table
 import (
 	"context"
 	"maps"
-	"strconv"
 
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/commit"
 	"github.com/tributarydb/tributary/storage/errs"
-	"github.com/tributarydb/tributary/storage/manifest"
 	"github.com/tributarydb/tributary/storage/relation"
 	"github.com/tributarydb/tributary/storage/schema"
 	"github.com/tributarydb/tributary/storage/snapshot"
@@ -44,6 +42,8 @@ type sink struct {
 	base  *snapshot.Snapshot
 	// gone are the rows that the statement removes; nil without SinkOptions.Positions.
 	gone *removals
+	// relevant says which changes since base matter; nil = those of the buckets that are written.
+	relevant func(commit.RowChange) (bool, error)
 	// failed is set once a batch was refused: what is there is no statement any more.
 	failed   error
 	finished bool
@@ -320,11 +320,17 @@ func (s *sink) publishOnce(ctx context.Context, w *write.Writer) (id int64, err 
 	req := commit.Request{User: s.user, Identifier: commit.BatchIdentifier, Messages: messages, Overwrite: s.replace, Operation: s.o.Operation}
 	switch {
 	case s.based && s.gone == nil: // rows that are removed by position are looked after by commitRemovals
-		req.Read = &commit.Read{Base: s.base, Relevant: inBuckets(messages)}
+		req.Read = &commit.Read{Base: s.base, Relevant: s.relevant}
+		if s.relevant == nil {
+			req.Read.Relevant = inBuckets(messages)
+		}
 	case w.Numbered() && !w.Exclusive():
-		if req.Read, err = s.sameBuckets(st.Snapshot, messages); err != nil {
+		if req.Read, err = commit.SameBuckets(s.schema, st.Snapshot, messages); err != nil {
 			return 0, err
 		}
+	}
+	if req.Read != nil {
+		req.Read.Postponed = s.t.stored.BucketMode() == schema.Postpone
 	}
 	if w.Exclusive() {
 		req.Check = sameSnapshot(s.t.Label(), st.Snapshot)
@@ -348,32 +354,6 @@ func sameSnapshot(label string, based *snapshot.Snapshot) func(context.Context, 
 		}
 		return errs.Conflictf("table %s: another writer committed while the rows' dynamic buckets were assigned; repeat the statement", label)
 	}
-}
-
-// sameBuckets demands that nobody has added rows to the messages' buckets since their state was read. Of the rows of a
-// key the one with the greatest sequence number wins, and the messages' rows are numbered after those of the state:
-// rows that another process committed since then would win over these, which are committed after them.
-func (s *sink) sameBuckets(based *snapshot.Snapshot, messages []commit.Message) (*commit.Read, error) {
-	parts := manifest.NewPartitions(s.schema.PartitionTypes())
-	key := func(partition []byte, bucket int) (string, error) {
-		p, err := parts.Canonical(partition)
-		return strconv.Itoa(bucket) + "/" + p, err
-	}
-	mine := map[string]bool{}
-	for i := range messages {
-		k, err := key(messages[i].Partition, messages[i].Bucket)
-		if err != nil {
-			return nil, err
-		}
-		mine[k] = true
-	}
-	return &commit.Read{Base: based, Relevant: func(c commit.RowChange) (bool, error) {
-		if c.File == nil || c.Kind != manifest.Add {
-			return false, nil
-		}
-		k, err := key(c.Partition, c.Bucket)
-		return mine[k], err
-	}}, nil
 }
 
 // fits reports whether the rows of two statements may share a snapshot.

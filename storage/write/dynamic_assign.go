@@ -55,10 +55,7 @@ func (w *Writer) assign(ctx context.Context, st State, state map[*partition]*par
 func (w *Writer) postponeFixed(ctx context.Context, rows Rows, state map[*partition]*partitionState) error {
 	byCount := map[int][]uint16{}
 	each(rows.Sel, rows.N, func(i int) {
-		n := w.opts.buckets
-		if p := state[w.router.all[w.partOf[i]]]; p.buckets > 0 {
-			n = p.buckets
-		}
+		n := w.postponeBuckets(state[w.router.all[w.partOf[i]]])
 		byCount[n] = append(byCount[n], uint16(i))
 	})
 	counts := make([]int, 0, len(byCount))
@@ -81,11 +78,20 @@ func (w *Writer) postponeFixed(ctx context.Context, rows Rows, state map[*partit
 		}
 	}
 	for _, s := range w.slots {
-		if p := state[s.part]; p.buckets > 0 {
-			s.buckets = p.buckets
-		}
+		s.buckets = w.postponeBuckets(state[s.part])
 	}
 	return nil
+}
+
+// postponeBuckets is the number of buckets of a postpone table's partition (PostponeUtils.determineBucketNum).
+func (w *Writer) postponeBuckets(p *partitionState) int {
+	switch {
+	case p.buckets > 0:
+		return p.buckets
+	case w.replay && w.opts.postponeRows > 0:
+		return int(min(max(1, (p.waiting-1)/w.opts.postponeRows+1), MaxRescaleBuckets))
+	}
+	return w.opts.buckets
 }
 
 // hashTable maps key hashes to buckets: open addressing, at most three quarters full.

@@ -9,6 +9,7 @@ import (
 	"github.com/tributarydb/tributary/storage/index"
 	"github.com/tributarydb/tributary/storage/manifest"
 	"github.com/tributarydb/tributary/storage/scan"
+	"github.com/tributarydb/tributary/storage/schema"
 	"github.com/tributarydb/tributary/storage/snapshot"
 )
 
@@ -32,6 +33,8 @@ type bucketState struct {
 type partitionState struct {
 	// buckets is the recorded number of buckets, 0 where there is none.
 	buckets int
+	// waiting is the number of rows in the postpone bucket.
+	waiting int64
 	byID    map[int]*bucketState
 }
 
@@ -93,6 +96,9 @@ func (w *Writer) readState(ctx context.Context, st State) (map[*partition]*parti
 		p := find(e.Partition)
 		if e.TotalBuckets > 0 {
 			p.buckets = e.TotalBuckets
+		}
+		if e.Bucket == schema.PostponeBucket {
+			p.waiting += e.File.RowCount
 		}
 		b := p.bucket(e.Bucket)
 		b.maxSequence = max(b.maxSequence, e.File.MaxSequence)

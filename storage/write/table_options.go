@@ -26,6 +26,7 @@ const (
 	optStatsKeepFirst      = "metadata.stats-keep-first-n-columns"
 	optPostponeFixed       = "postpone.batch-write-fixed-bucket"
 	optPostponeBuckets     = "postpone.default-bucket-num"
+	optPostponeRows        = "postpone.target-row-num-per-bucket"
 	optOverwriteUpgrade    = "overwrite-upgrade"
 )
 
@@ -40,6 +41,9 @@ const (
 	// maxDynamicBucket is the greatest number of a dynamic bucket (a short in Paimon).
 	maxDynamicBucket = 32767
 )
+
+// MaxRescaleBuckets bounds the number of buckets that a compaction of a postpone table, or a rescale, gives a partition.
+const MaxRescaleBuckets = 1 << 16
 
 // tableOptions are a table's options as far as writing goes.
 type tableOptions struct {
@@ -64,7 +68,11 @@ type tableOptions struct {
 	indexInDataDir  bool
 	// postponed says that rows go to the postpone bucket, not to real ones.
 	postponed bool
-	upgrade   bool
+	// postponeBuckets is the number of buckets of a postpone table's partition that has none yet; with
+	// postponeRows, not 0, a compaction counts on so many rows a bucket instead.
+	postponeBuckets int
+	postponeRows    int64
+	upgrade         bool
 	// indexThreshold is the size up to which file indexes are kept in the manifest.
 	indexThreshold int64
 	topLevel       int
@@ -206,17 +214,24 @@ func (o *tableOptions) readPostpone(m map[string]string) error {
 	if err != nil {
 		return err
 	}
-	if !fixed {
-		o.postponed = true
-		return nil
-	}
 	n, err := lookup(m, optPostponeBuckets, 1, parseInt)
-	if err != nil || n < 1 {
-		return errs.Invalidf("option '%s' has the value '%s': it must be a positive integer", optPostponeBuckets, m[optPostponeBuckets])
+	if err != nil || n < 1 || n > MaxRescaleBuckets {
+		return errs.Invalidf("option '%s' has the value '%s': it must be an integer from 1 to %d", optPostponeBuckets, m[optPostponeBuckets], MaxRescaleBuckets)
 	}
-	o.buckets = int(n)
+	o.postponeBuckets = int(n)
+	if _, set := m[optPostponeRows]; set {
+		if o.postponeRows, err = lookup(m, optPostponeRows, 0, parseInt); err != nil || o.postponeRows < 1 {
+			return errs.Invalidf("Option '%s' must be greater than 0.", optPostponeRows)
+		}
+	}
+	if o.postponed = !fixed; fixed {
+		o.buckets = o.postponeBuckets
+	}
 	return nil
 }
+
+// replay has the options for rows that come from the postpone bucket: they go to real buckets.
+func (o *tableOptions) replay() { o.postponed, o.buckets = false, o.postponeBuckets }
 
 // look is how data files of a level look.
 func (o *tableOptions) look(level int) fileLook {

@@ -50,6 +50,9 @@ type Options struct {
 	Overwrite bool
 	// Rewrite says that the rows are the table's already: only LevelFiles are written.
 	Rewrite bool
+	// Replay says that the rows come from the table's postpone bucket: they go to real buckets, whose number a
+	// new partition gets by the rows that wait for it.
+	Replay bool
 }
 
 // Writer turns rows into data files. It is for one goroutine; Prepare uses several.
@@ -59,6 +62,7 @@ type Writer struct {
 	fields    []schema.Field
 	opts      *tableOptions
 	overwrite bool
+	replay    bool
 
 	// keys are the columns of the trimmed primary key.
 	keys      []int
@@ -121,11 +125,17 @@ func New(t Target, o Options) (*Writer, error) {
 		return nil, err
 	}
 	opts, err := readOptions(s, scan.TopLevel(s))
+	if err == nil {
+		_, _, err = s.RecordExpiry()
+	}
 	if err != nil {
 		return nil, errs.New(errs.ClassOf(err), "table %s: %w", t.Label, err)
 	}
+	if o.Replay {
+		opts.replay()
+	}
 	t.Parallelism = max(t.Parallelism, 1)
-	w := &Writer{t: t, schema: s, fields: s.Fields, opts: opts, overwrite: o.Overwrite, layout: newLayout(&t, opts)}
+	w := &Writer{t: t, schema: s, fields: s.Fields, opts: opts, overwrite: o.Overwrite, replay: o.Replay, layout: newLayout(&t, opts)}
 	w.router = newRouter(s, w.layout)
 	w.rowTracking = schema.OptRowTracking.Value(s.Options)
 	if s.HasPrimaryKey() {

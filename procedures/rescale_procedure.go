@@ -1,0 +1,53 @@
+package procedures
+
+import (
+	"context"
+
+	"github.com/tributarydb/tributary/storage/errs"
+	"github.com/tributarydb/tributary/storage/table"
+)
+
+func init() {
+	define("rescale", "table, bucket_num INT?, partition|partitions?, scan_parallelism INT?, sink_parallelism INT?, where?", rescale)
+}
+
+// rescale writes the rows of a table, or of some partitions, over another number of buckets (RescaleProcedure). The
+// option bucket stays as it is. The parallelism is that of Paimon's jobs only.
+func rescale(ctx context.Context, c *call) (*result, error) {
+	o := table.RescaleOptions{Progress: c.opts.Progress}
+	n, err := c.integer("bucket_num")
+	if err != nil {
+		return nil, err
+	}
+	if n != nil {
+		if *n < 1 {
+			return nil, errs.Invalidf("procedure %s: the argument 'bucket_num' is %d; a table has one bucket or more", c.procedure, *n)
+		}
+		o.Buckets = int(*n)
+	}
+	if c.has("where") && c.has("partition") {
+		return nil, errs.Invalidf("procedure %s: partitions and where cannot be used together.", c.procedure)
+	}
+	t, err := c.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if text := c.text("partition"); text != "" {
+		specs, err := partitionSpecs(c.procedure, text)
+		if err != nil {
+			return nil, err
+		}
+		if o.Partitions, err = partitionMatcher(c.procedure, t, specs); err != nil {
+			return nil, err
+		}
+	}
+	if text := c.text("where"); text != "" {
+		if o.Partitions, err = c.partitionsWhere(ctx, t, text); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := t.Rescale(ctx, o); err != nil {
+		return nil, err
+	}
+	return success(), nil
+}
