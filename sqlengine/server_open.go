@@ -89,6 +89,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	vectors.Bind(engine)
 	w, err := wire.New(wire.Config{
 		Engine:         engine.Engine,
+		Repeat:         engine.Repeat,
 		SessionBuilder: engine.NewSession,
 		Authenticator:  accounts,
 		MaxConnections: wire.DefaultMaxConnections,

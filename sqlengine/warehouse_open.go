@@ -161,7 +161,12 @@ func (w *warehouse) Open(ctx context.Context, db, name string, o planner.OpenOpt
 	if err := w.travel(ctx, db, on, o, &opts); err != nil {
 		return nil, err
 	}
-	t, err := table.Open(ctx, w.env, db, on.table, opts)
+	var t *table.Table
+	if o.ForChange {
+		t, err = w.openToChange(ctx, db, on, opts)
+	} else {
+		t, err = table.Open(ctx, w.env, db, on.table, opts)
+	}
 	if errs.Is(err, errs.NotFound) && on.branch+on.system != "" {
 		return nil, errs.NotFoundf("Table '%s.%s' doesn't exist: not found: %w", db, name, err)
 	}
@@ -172,6 +177,21 @@ func (w *warehouse) Open(ctx context.Context, db, name string, o planner.OpenOpt
 		return w.openSystem(ctx, t, on.system)
 	}
 	return &dataTable{Table: t}, nil
+}
+
+// openToChange opens a table whose rows are read to be changed: all that are committed, and those of append tables with
+// where they lie.
+func (w *warehouse) openToChange(ctx context.Context, db string, on objectName, opts table.OpenOptions) (*table.Table, error) {
+	plain, err := w.cat.Load(ctx, db, on.table, on.branch)
+	switch {
+	case err != nil:
+		return nil, err
+	case !plain.Schema.HasPrimaryKey():
+		opts.Positions = true
+	case schema.OptDeletionVectors.Value(plain.Schema.Options):
+		opts.Dynamic["deletion-vectors.merge-on-read"] = "true"
+	}
+	return table.Open(ctx, w.env, db, on.table, opts)
 }
 
 // travel puts what an AS OF clause names into the options.

@@ -17,6 +17,7 @@ type Carrier struct {
 	Version   string            `json:"version,omitempty"`   // VERSION AS OF, FOR VERSION AS OF: tag, snapshot id or watermark-N
 	Timestamp string            `json:"timestamp,omitempty"` // TIMESTAMP AS OF, FOR SYSTEM_TIME AS OF: a time text or epoch seconds
 	AsOf      string            `json:"asof,omitempty"`      // plain AS OF: a tag, a snapshot id or a time
+	Change    bool              `json:"change,omitempty"`    // the table's rows are read to be changed
 }
 
 // carrierPrefix starts the asOf strings made by this package. No tag name and no
@@ -37,7 +38,7 @@ func (c Carrier) Encode() string {
 
 // IsZero reports whether the carrier says nothing.
 func (c Carrier) IsZero() bool {
-	return len(c.Options) == 0 && c.Version == "" && c.Timestamp == "" && c.AsOf == ""
+	return len(c.Options) == 0 && c.Version == "" && c.Timestamp == "" && c.AsOf == "" && !c.Change
 }
 
 // DecodeCarrier reads an asOf string. ok is false for a string that is no

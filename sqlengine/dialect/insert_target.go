@@ -18,11 +18,40 @@ type InsertTarget struct {
 	Dynamic []string `json:"dynamic,omitempty"`
 	// Options are those of an OPTIONS hint behind the table.
 	Options map[string]string `json:"options,omitempty"`
+	// Change is set for UPDATE and DELETE, which reach the binder as an INSERT of the rows they find.
+	Change *ChangeTarget `json:"change,omitempty"`
+}
+
+// ChangeTarget says what becomes of the rows of a query: its first columns are those of the table.
+type ChangeTarget struct {
+	Delete bool `json:"delete,omitempty"`
+	// Sets are the assignments of UPDATE. The values of those that are not ByDefault follow the table's columns, in this order.
+	Sets   []ChangeSet `json:"sets,omitempty"`
+	Ignore bool        `json:"ignore,omitempty"`
+	// Joined: the query may give a row more than once.
+	Joined bool `json:"joined,omitempty"`
+	// All: a DELETE of all rows. Equal are the terms of a condition that is no more than column = literal AND ….
+	All   bool        `json:"all,omitempty"`
+	Equal []EqualTerm `json:"equal,omitempty"`
+}
+
+// ChangeSet is an assignment.
+type ChangeSet struct {
+	Column string `json:"column"`
+	// ByDefault: the value is the column's default.
+	ByDefault bool `json:"default,omitempty"`
+}
+
+// EqualTerm is a condition column = literal.
+type EqualTerm struct {
+	Column, Text string
+	// Number: the literal is digits, else a text.
+	Number bool
 }
 
 // IsZero reports a plain INSERT.
 func (t InsertTarget) IsZero() bool {
-	return !t.Overwrite && len(t.Partition) == 0 && len(t.Dynamic) == 0 && len(t.Options) == 0
+	return !t.Overwrite && len(t.Partition) == 0 && len(t.Dynamic) == 0 && len(t.Options) == 0 && t.Change == nil
 }
 
 // EncodeInsertTarget returns the name that stands for table with t, which

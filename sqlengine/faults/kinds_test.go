@@ -46,7 +46,7 @@ func history(more ...string) []string {
 // values are the rows that an INSERT adds to tables of three columns.
 const values = " VALUES (2, 'B', 2), (10, 'x', 1), (11, 'y', 4)"
 
-var kinds = slices.Concat(definitions, inserts, overwrites, references, histories, cleaning)
+var kinds = slices.Concat(definitions, inserts, changes, overwrites, references, histories, cleaning)
 
 var definitions = []kind{
 	{name: "create database", run: []string{"CREATE DATABASE d2"}},
@@ -98,6 +98,20 @@ var inserts = []kind{
 	{name: "transaction of one table", setup: appendTable("a", ""), run: []string{"BEGIN", "INSERT INTO a VALUES (7, 'x', 1)", "INSERT INTO a VALUES (8, 'x', 2)", "COMMIT"}},
 	{name: "transaction of two tables", setup: slices.Concat(appendTable("a", ""), keyTable("b", "k, p", ", 'bucket' = '1'")),
 		run: []string{"BEGIN", "INSERT INTO a VALUES (7, 'x', 1)", "INSERT INTO b VALUES (8, 'x', 2)", "COMMIT"}, each: true, once: true},
+}
+
+var changes = []kind{
+	{name: "update", setup: keyTable("a", "k, p", ", 'bucket' = '1'"), run: []string{"UPDATE a SET v = 'u' WHERE k < 3"}},
+	{name: "update with input changelog", setup: keyTable("a", "k, p", ", 'bucket' = '1', 'changelog-producer' = 'input'"), run: []string{"UPDATE a SET v = UPPER(CONCAT(v, 'u'))"}},
+	{name: "update with vectors", setup: keyTable("a", "k, p", compacted+", 'bucket' = '1', 'deletion-vectors.enabled' = 'true'"), run: []string{"UPDATE a SET v = 'u' WHERE k < 3"}, each: true, lazy: true, once: true},
+	{name: "update of files", setup: appendTable("a", ""), run: []string{"UPDATE a SET v = 'u', p = p + 1 WHERE k < 3"}},
+	{name: "update of marked files", setup: appendTable("a", ", 'deletion-vectors.enabled' = 'true'"), run: []string{"UPDATE a SET v = 'u' WHERE k < 3"}},
+	{name: "delete", setup: keyTable("a", "k, p", ", 'bucket' = '1'"), run: []string{"DELETE FROM a WHERE k < 3"}},
+	{name: "delete from files", setup: appendTable("a", ""), run: []string{"DELETE FROM a WHERE k < 3"}},
+	{name: "delete from marked files", setup: appendTable("a", ", 'deletion-vectors.enabled' = 'true'"), run: []string{"DELETE FROM a WHERE k < 3"}},
+	{name: "delete partition", setup: appendTable("a", ""), run: []string{"DELETE FROM a WHERE p = 1"}},
+	{name: "delete all", setup: keyTable("a", "k, p", ", 'bucket' = '1'"), run: []string{"DELETE FROM a"}},
+	{name: "changes in a transaction", setup: appendTable("a", ""), run: []string{"BEGIN", "INSERT INTO a VALUES (7, 'x', 1)", "UPDATE a SET v = 'u' WHERE k > 2", "DELETE FROM a WHERE k = 1", "COMMIT"}},
 }
 
 // compacted begins the options of tables that are compacted after commits.

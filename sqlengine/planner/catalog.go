@@ -34,6 +34,10 @@ type OpenOptions struct {
 	// TimeZone is the session's zone, never nil: it reads times in options and
 	// shows times of system tables.
 	TimeZone *time.Location
+	// ForChange asks for the rows of a data table that a statement is going to change: all that are committed, even
+	// those that reads see after a compaction only, and where the table has no primary key with two more columns at the
+	// end, relation.FileColumn and relation.PositionColumn.
+	ForChange bool
 }
 
 // Described is implemented by relations that can say more about their table, for

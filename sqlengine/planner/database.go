@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"github.com/tributarydb/tributary/sqlengine/dialect"
+	"github.com/tributarydb/tributary/sqlengine/errmap"
 	"github.com/tributarydb/tributary/sqlengine/types"
 	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/relation"
@@ -43,7 +44,10 @@ func (d *Database) GetTableInsensitive(ctx *sql.Context, name string) (sql.Table
 	if err != nil {
 		return nil, false, err
 	}
-	t, ok, err := d.open(ctx, table, OpenOptions{})
+	t, ok, err := d.open(ctx, table, OpenOptions{ForChange: target.Change != nil})
+	if err == nil && !ok && !target.IsZero() {
+		err = errmap.New(1146, "42S02", "Table '%s.%s' doesn't exist", d.name, table) // without what travels on the name
+	}
 	if err != nil || !ok || target.IsZero() {
 		return t, ok, err
 	}
@@ -77,7 +81,7 @@ func openOptions(asOf any) (OpenOptions, error) {
 		if !ok {
 			return OpenOptions{AsOf: v}, nil
 		}
-		return OpenOptions{Options: c.Options, Version: c.Version, Timestamp: c.Timestamp, AsOf: c.AsOf}, nil
+		return OpenOptions{Options: c.Options, Version: c.Version, Timestamp: c.Timestamp, AsOf: c.AsOf, ForChange: c.Change}, nil
 	case time.Time:
 		return OpenOptions{Timestamp: v.Format("2006-01-02 15:04:05.999999")}, nil
 	case int64:
@@ -105,6 +109,9 @@ func (d *Database) open(ctx *sql.Context, name string, opts OpenOptions) (sql.Ta
 		}
 	}
 	if err != nil {
+		return nil, false, err
+	}
+	if rel, err = seenByOwner(ctx, d.catalog, d.name, at.name, opts, rel); err != nil {
 		return nil, false, err
 	}
 	t := newTable(d.name, name, rel)
@@ -138,7 +145,7 @@ func (d *Database) GetTableNamesAsOf(ctx *sql.Context, _ any) ([]string, error) 
 
 // relationKey names a relation within a transaction.
 func relationKey(db, name string, o OpenOptions) string {
-	return fmt.Sprintf("%q.%q %q %q %q %q %v", db, name, o.Version, o.Timestamp, o.AsOf, o.Options, o.TimeZone)
+	return fmt.Sprintf("%q.%q %q %q %q %q %v %v", db, name, o.Version, o.Timestamp, o.AsOf, o.Options, o.TimeZone, o.ForChange)
 }
 
 // pinned opens a relation, once per transaction: all references to a table see

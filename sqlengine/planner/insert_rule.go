@@ -25,6 +25,9 @@ var _ sql.UpdatableTable = (*insertTable)(nil)
 
 // newInsertTable makes a table the target of a statement.
 func newInsertTable(t *Table, target dialect.InsertTarget) (*insertTable, error) {
+	if target.Change != nil {
+		return newChangeTable(t, target)
+	}
 	if len(target.Partition)+len(target.Dynamic) == 0 {
 		return &insertTable{Table: t, target: target}, nil
 	}
@@ -89,7 +92,7 @@ func (r refusingEditor) Update(*sql.Context, sql.Row, sql.Row) error {
 func (r refusingEditor) Delete(*sql.Context, sql.Row) error { return r.refuse() }
 func (refusingEditor) Close(*sql.Context) error             { return nil }
 
-// insertRule puts our own node in the place of INSERT, REPLACE and LOAD DATA, and refuses
+// insertRule puts our own node in the place of INSERT, REPLACE, LOAD DATA, UPDATE and DELETE, and refuses
 // to read what the transaction has written and not yet committed.
 func insertRule(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	e := engineOf(a)
@@ -135,6 +138,9 @@ func (e *Engine) insertNode(ctx *sql.Context, ins *plan.InsertInto) (sql.Node, e
 	}
 	if target.lacks != "" {
 		return nil, lacksBranch(target.db, target.name, target.lacks)
+	}
+	if target.target.Change != nil {
+		return e.changeNode(ctx, ins, target)
 	}
 	if err := target.checkStatement(ins); err != nil {
 		return nil, err
@@ -211,7 +217,7 @@ func (t *insertTable) checkStatement(ins *plan.InsertInto) error {
 	return nil
 }
 
-// refuseOwnWrites refuses to read a table that the transaction has written.
+// refuseOwnWrites refuses to read a table that the transaction has written, unless what it has written is seen.
 func refuseOwnWrites(ctx *sql.Context, n sql.Node) error {
 	tx, _ := ctx.GetTransaction().(*Transaction)
 	if tx == nil || !tx.hasWrites() {
@@ -223,7 +229,11 @@ func refuseOwnWrites(ctx *sql.Context, n sql.Node) error {
 		if !ok || err != nil {
 			return err == nil
 		}
-		if t, ok := rt.UnderlyingTable().(*Table); ok && tx.wrote(t) {
+		t, ok := rt.UnderlyingTable().(*Table)
+		if !ok {
+			return true
+		}
+		if _, seen := t.rel.(*ownRows); !seen && tx.wrote(t) {
 			err = errs.Unsupportedf("table %s.%s has rows of this transaction that are not committed, and cannot be read before COMMIT; commit first, or read before writing", t.db, t.name)
 		}
 		return err == nil

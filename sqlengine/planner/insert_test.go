@@ -69,8 +69,8 @@ func TestInsertErrors(t *testing.T) {
 		s.failed(query, want)
 	}
 	for query, want := range map[string]string{
-		"UPDATE t SET name = 'a'":              "This version of Tributary doesn't yet support 'UPDATE'",
-		"DELETE FROM t":                        "This version of Tributary doesn't yet support 'DELETE'",
+		"UPDATE t SET name = 'a'":              "UPDATE is not supported for table default.t: it does not say where its rows lie",
+		"DELETE FROM t":                        "DELETE is not supported for table default.t: it does not say where its rows lie",
 		"LOAD DATA INFILE 'x' INTO TABLE t":    "The MySQL server is running with the --secure-file-priv option",
 		"INSERT INTO `t$snapshots` VALUES (1)": "Cannot 'write' for system table 't$snapshots', please use data table.",
 	} {

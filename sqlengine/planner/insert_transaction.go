@@ -20,6 +20,7 @@ import (
 const stagedBytes = 64 << 20
 
 // pendingWrite are the rows of a table that wait for COMMIT: all statements of the transaction share a sink, and so a snapshot.
+// Staged batches have one more column than the sink's, the row kinds.
 type pendingWrite struct {
 	db, table string
 	opts      relation.SinkOptions
@@ -67,6 +68,17 @@ func openStatement(ctx *sql.Context, w WritableCatalog, db, table string, opts r
 func (t *Transaction) pending(ctx context.Context, w WritableCatalog, db, table string, opts relation.SinkOptions) (*pendingWrite, error) {
 	if old := t.writesOf(db, table); len(old) > 0 {
 		p := old[0]
+		if opts.Positions && !p.opts.Positions && p.flushes == 0 {
+			with := p.opts
+			with.Positions = true
+			sink, err := w.OpenSink(ctx, db, table, with)
+			if err != nil {
+				return nil, err
+			}
+			p.sink.Abort()
+			p.sink, p.opts = sink, with
+		}
+		opts.Positions = p.opts.Positions
 		if !sameOptions(p.opts, opts) || opts.Overwrite {
 			return nil, errs.Unsupportedf("table %s.%s has rows of this transaction that are not committed, and a transaction writes a table in one way only: "+
 				"INSERT OVERWRITE, a PARTITION clause or OPTIONS after another INSERT need a COMMIT before", db, table)
@@ -89,25 +101,45 @@ func sameOptions(a, b relation.SinkOptions) bool {
 		maps.EqualFunc(a.Static, b.Static, func(x, y *string) bool { return x == y || x != nil && y != nil && *x == *y })
 }
 
+// fields are the table's columns.
 func (s *statementSink) fields() []schema.Field {
+	all := s.columns()
+	for len(all) > 0 && isPosition(all[len(all)-1].Name) {
+		all = all[:len(all)-1]
+	}
+	return all
+}
+
+// columns are those of the sink: the table's, and those that say where a row lies, where the sink takes them.
+func (s *statementSink) columns() []schema.Field {
 	if s.sink != nil {
 		return s.sink.Fields()
 	}
 	return s.pend.sink.Fields()
 }
 
-// write takes a batch; owned says that nobody changes its vectors afterwards.
+// write takes a batch of new rows; owned says that nobody changes its vectors afterwards.
 func (s *statementSink) write(ctx context.Context, b *column.Batch, owned bool) error {
-	if s.sink != nil {
-		return s.sink.Write(ctx, b, nil)
+	return s.writeKind(ctx, b, relation.Insert, owned)
+}
+
+// writeKind takes a batch of rows of one row kind.
+func (s *statementSink) writeKind(ctx context.Context, b *column.Batch, kind int32, owned bool) error {
+	if s.sink != nil || s.direct {
+		sink := s.sink
+		if sink == nil {
+			sink = s.pend.sink
+			b = s.pend.padded(b)
+		}
+		return sink.Write(ctx, b, kindsOf(b.N, kind))
 	}
-	if s.direct {
-		return s.pend.sink.Write(ctx, b, nil)
-	}
-	if !owned {
+	if !owned || b.Sel != nil {
 		b = copyBatch(b)
 	}
-	s.staged.add(b)
+	b = s.pend.padded(b)
+	kinds := column.NewBuilder(column.KindInt32)
+	kinds.AppendInt(int64(kind))
+	s.staged.add(&column.Batch{N: b.N, Cols: append(slices.Clip(b.Cols), column.NewConst(kinds.Finish(), b.N))})
 	if s.pend.staged.bytes+s.staged.bytes <= stagedBytes {
 		return nil
 	}
@@ -119,7 +151,7 @@ func (s *statementSink) write(ctx context.Context, b *column.Batch, owned bool) 
 	s.pend.flushes++
 	staged := s.staged
 	s.staged = stagedRows{}
-	return s.pend.take(ctx, &staged)
+	return s.pend.take(ctx, &staged, false)
 }
 
 // flush moves staged rows into the sink.
@@ -130,11 +162,88 @@ func (p *pendingWrite) flush(ctx context.Context) error {
 	p.flushes++
 	staged := p.staged
 	p.staged = stagedRows{}
-	return p.take(ctx, &staged)
+	return p.take(ctx, &staged, true)
 }
 
-func (p *pendingWrite) take(ctx context.Context, rows *stagedRows) error {
-	return rows.each(func(b *column.Batch) error { return p.sink.Write(ctx, b, nil) })
+// take gives the sink rows; all says that these are all of the transaction so far, among which those may be that are removed again.
+func (p *pendingWrite) take(ctx context.Context, rows *stagedRows, all bool) error {
+	dead, err := p.removedAgain(rows, all)
+	if err != nil {
+		return err
+	}
+	number := int64(0)
+	return rows.each(func(b *column.Batch) error {
+		n := len(b.Cols) - 1
+		kinds := make([]int32, b.N)
+		var sel []uint16
+		for i := range kinds {
+			v, at := b.Cols[n].At(i)
+			kinds[i] = v.I32[at]
+			if !dead[number] {
+				sel = append(sel, uint16(i))
+			}
+			number++
+		}
+		out := &column.Batch{N: b.N, Cols: b.Cols[:n:n]}
+		if len(sel) < b.N {
+			if len(sel) == 0 {
+				return nil
+			}
+			out.Sel = sel
+		}
+		return p.sink.Write(ctx, p.padded(out), kinds)
+	})
+}
+
+// removedAgain numbers the rows that the transaction has written and removed again, and the removals.
+func (p *pendingWrite) removedAgain(rows *stagedRows, all bool) (map[int64]bool, error) {
+	file := schema.IndexOf(p.sink.Fields(), relation.FileColumn)
+	if file < 0 {
+		return nil, nil
+	}
+	dead := map[int64]bool{}
+	number := int64(0)
+	err := rows.each(func(b *column.Batch) error {
+		n := len(b.Cols) - 1
+		for i := range b.N {
+			number++
+			kinds, at := b.Cols[n].At(i)
+			if n <= file+1 || !relation.IsRetract(kinds.I32[at]) || b.Cols[file].Int(i) != ownFile {
+				continue
+			}
+			if !all {
+				return errs.Limitf("the transaction has written more than %d MiB to table %s.%s, and changes what it has written itself: it needs a COMMIT before", stagedBytes>>20, p.db, p.table)
+			}
+			dead[number-1], dead[b.Cols[file+1].Int(i)] = true, true
+		}
+		return nil
+	})
+	return dead, err
+}
+
+// kindsOf are the kinds of n rows that are all of one; nil for new rows.
+func kindsOf(n int, kind int32) []int32 {
+	if kind == relation.Insert {
+		return nil
+	}
+	kinds := make([]int32, n)
+	for i := range kinds {
+		kinds[i] = kind
+	}
+	return kinds
+}
+
+// padded gives new rows the columns that say where a row lies, which an UPDATE or DELETE of the transaction needs.
+func (p *pendingWrite) padded(b *column.Batch) *column.Batch {
+	of := p.sink.Fields()
+	if len(b.Cols) == len(of) {
+		return b
+	}
+	out := &column.Batch{N: b.N, Sel: b.Sel, Cols: slices.Clip(b.Cols)}
+	for _, f := range of[len(b.Cols):] {
+		out.Cols = append(out.Cols, nulls(f.Type, b.N))
+	}
+	return out
 }
 
 // finish ends a statement whose rows are complete.

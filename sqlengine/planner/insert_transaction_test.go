@@ -61,10 +61,11 @@ func TestTransactionWrites(t *testing.T) {
 	s.happened("open default.a", "abort a")
 }
 
-// TestTransactionReads: what is written and not committed cannot be read.
+// TestTransactionReads: what is written to a table that merges rows, and not committed, cannot be read.
 func TestTransactionReads(t *testing.T) {
 	s := newInsertSession(t)
-	s.table("w", "id INT; v STRING")
+	w := s.table("w", "id INT; v STRING")
+	w.keys, w.options = []string{"id"}, map[string]string{"merge-engine": "partial-update"}
 	s.table("r", "id INT; v STRING")
 	s.lake.add("default", "w$audit_log", newFakeTable(field("id", schema.Int)))
 	s.lake.add("default", "w$snapshots", newFakeTable(field("id", schema.Int)))
@@ -214,11 +215,18 @@ func TestTransactionStaging(t *testing.T) {
 	s.want("SELECT id FROM a", want...)
 	s.want("SELECT SUM(id) FROM a WHERE JSON_EXTRACT(l, '$[0]') = id", "4950")
 	if len(f.morsels) != 3 {
-		t.Errorf("%d batches", len(f.morsels))
+		t.Errorf("%d batches: %v", len(f.morsels), batchSizes(f.morsels))
 	}
 	for _, m := range f.morsels {
 		if m.N > column.MaxRows {
 			t.Errorf("a batch of %d rows", m.N)
 		}
 	}
+}
+
+func batchSizes(batches []*column.Batch) (out []int) {
+	for _, b := range batches {
+		out = append(out, b.N)
+	}
+	return out
 }

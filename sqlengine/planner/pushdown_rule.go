@@ -356,7 +356,7 @@ func isCountStar(e sql.Expression) bool {
 // a ScanNode; other plans are returned as they are.
 func streamScan(root sql.Node) sql.Node {
 	switch n := root.(type) {
-	case *insertNode, *createSelect: // the query that gives the rows
+	case *insertNode, *changeNode, *createSelect: // the query that gives the rows
 		child := n.Children()[0]
 		if s := streamScan(child); !sameNode(s, child) {
 			if out, err := n.WithChildren(s); err == nil {

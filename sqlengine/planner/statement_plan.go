@@ -204,8 +204,12 @@ func (e *Engine) explainStatement(s dialect.Explain) sql.Node {
 		sch = nullableColumns(plan.DescribeSchema)
 	}
 	return &rowsNode{name: "Explain", sch: sch, rows: func(ctx *sql.Context) ([]sql.Row, error) {
+		stmt, err := rewriteChange(s.Statement)
+		if err != nil {
+			return nil, err
+		}
 		b := planbuilder.New(ctx, e.Analyzer.Catalog, e.EventScheduler, e.Parser)
-		bound, flags, err := b.BindOnly(s.Statement, s.Text, nil)
+		bound, flags, err := b.BindOnly(stmt, s.Text, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -26,14 +26,14 @@ func (p *parser) ParseSimple(query string) (sqlparser.Statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s, p.refuse(s)
+	return p.prepare(s)
 }
 
 // Parse implements sql.Parser.
 func (p *parser) Parse(ctx *sql.Context, query string, multi bool) (sqlparser.Statement, string, string, error) {
 	s, text, rest, err := p.Parser.Parse(ctx, query, multi)
 	if err == nil {
-		err = p.refuse(s)
+		s, err = p.prepare(s)
 	}
 	return s, text, rest, err
 }
@@ -42,7 +42,7 @@ func (p *parser) Parse(ctx *sql.Context, query string, multi bool) (sqlparser.St
 func (p *parser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, options sqlparser.ParserOptions) (sqlparser.Statement, string, string, error) {
 	s, text, rest, err := p.Parser.ParseWithOptions(ctx, query, delimiter, multi, options)
 	if err == nil {
-		err = p.refuse(s)
+		s, err = p.prepare(s)
 	}
 	return s, text, rest, err
 }
@@ -51,9 +51,23 @@ func (p *parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 func (p *parser) ParseOneWithOptions(ctx context.Context, query string, options sqlparser.ParserOptions) (sqlparser.Statement, int, error) {
 	s, at, err := p.Parser.ParseOneWithOptions(ctx, query, options)
 	if err == nil {
-		err = p.refuse(s)
+		s, err = p.prepare(s)
 	}
 	return s, at, err
+}
+
+// prepare makes a statement ready for the binder, or returns why it is not run.
+func (p *parser) prepare(s sqlparser.Statement) (sqlparser.Statement, error) {
+	if what := writes(s); what != "" && p.readOnly { // before an UPDATE becomes something else
+		if err := p.refuse(s); err != nil {
+			return s, err
+		}
+	}
+	s, err := rewriteChange(s)
+	if err != nil {
+		return nil, err
+	}
+	return s, p.refuse(s)
 }
 
 // refuse returns the error for a statement that writes; others are made ready for the binder.
@@ -114,6 +128,11 @@ func refuseSystemTarget(s sqlparser.Statement) error {
 	case *sqlparser.Load:
 		name = s.Table.Name.String()
 	}
+	return refuseSystemName(name)
+}
+
+// refuseSystemName refuses to write a system table.
+func refuseSystemName(name string) error {
 	parts := strings.Split(name, "$")
 	if len(parts) == 1 || len(parts) == 2 && strings.HasPrefix(parts[1], "branch_") {
 		return nil

@@ -83,27 +83,28 @@ func (k *keyColumns) text(r rowRef, zone *time.Location) string {
 	return strings.Join(parts, "-")
 }
 
-// filter selects at least the rows with one of the keys.
-func (k *keyColumns) filter(rows []rowRef) predicate.Predicate {
+// filter selects at least the rows with one of the keys, which are in the columns of rows of another kind.
+func (k *keyColumns) filter(of *keyColumns, rows []rowRef) predicate.Predicate {
 	var all []predicate.Predicate
-	for _, c := range k.cols {
+	for i, c := range k.cols {
+		from := of.cols[i]
 		typ := k.fields[c].Type
 		if typ.IsNested() || typ.Root == schema.Float || typ.Root == schema.Double {
 			continue
 		}
-		lo, hi := column.ScalarAt(rows[0].batch.Cols[c], rows[0].at), column.Scalar{}
+		lo, hi := column.ScalarAt(rows[0].batch.Cols[from], rows[0].at), column.Scalar{}
 		hi = lo
 		seen := map[string]bool{}
 		var list []column.Scalar
-		one := keyColumns{fields: k.fields, cols: []int{c}}
+		one := keyColumns{fields: of.fields, cols: []int{from}}
 		for _, r := range rows {
 			if len(list) <= maxKeyList {
 				if text := string(one.key(r)); !seen[text] {
 					seen[text] = true
-					list = append(list, column.ScalarAt(r.batch.Cols[c], r.at))
+					list = append(list, column.ScalarAt(r.batch.Cols[from], r.at))
 				}
 			}
-			s := column.ScalarAt(r.batch.Cols[c], r.at)
+			s := column.ScalarAt(r.batch.Cols[from], r.at)
 			if s.Compare(lo) < 0 {
 				lo = s
 			}
@@ -126,13 +127,18 @@ func (k *keyColumns) filter(rows []rowRef) predicate.Predicate {
 }
 
 // current reads the rows of a relation whose keys are wanted: those of rows.
-func (k *keyColumns) current(ctx *sql.Context, rel relation.Relation, rows []rowRef) (out map[string]rowRef, err error) {
+func (k *keyColumns) current(ctx *sql.Context, rel relation.Relation, rows []rowRef) (map[string]rowRef, error) {
+	return k.currentOf(ctx, rel, k, rows)
+}
+
+// currentOf is current for rows whose keys are in the columns of another kind of rows.
+func (k *keyColumns) currentOf(ctx *sql.Context, rel relation.Relation, of *keyColumns, rows []rowRef) (out map[string]rowRef, err error) {
 	out = map[string]rowRef{}
 	wanted := make(map[string]bool, len(rows))
 	for _, r := range rows {
-		wanted[string(k.key(r))] = true
+		wanted[string(of.key(r))] = true
 	}
-	req := relation.Request{Filter: k.filter(rows)}
+	req := relation.Request{Filter: k.filter(of, rows)}
 	for i := range k.fields {
 		req.Columns = append(req.Columns, i)
 	}

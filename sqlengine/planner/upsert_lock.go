@@ -19,7 +19,31 @@ type upsertLock struct {
 
 // lock waits for the place of a table's branch.
 func (l *upsertLocks) lock(ctx context.Context, key string) (unlock func(), err error) {
+	k := l.join(key)
+	select {
+	case k.place <- struct{}{}:
+		return func() { <-k.place; l.leave(key, k) }, nil
+	case <-ctx.Done():
+		l.leave(key, k)
+		return nil, ctx.Err()
+	}
+}
+
+// tryLock takes the place where it is free.
+func (l *upsertLocks) tryLock(key string) (unlock func(), ok bool) {
+	k := l.join(key)
+	select {
+	case k.place <- struct{}{}:
+		return func() { <-k.place; l.leave(key, k) }, true
+	default:
+		l.leave(key, k)
+		return nil, false
+	}
+}
+
+func (l *upsertLocks) join(key string) *upsertLock {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.inUse == nil {
 		l.inUse = map[string]*upsertLock{}
 	}
@@ -29,19 +53,13 @@ func (l *upsertLocks) lock(ctx context.Context, key string) (unlock func(), err 
 		l.inUse[key] = k
 	}
 	k.users++
-	l.mu.Unlock()
-	leave := func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if k.users--; k.users == 0 {
-			delete(l.inUse, key)
-		}
-	}
-	select {
-	case k.place <- struct{}{}:
-		return func() { <-k.place; leave() }, nil
-	case <-ctx.Done():
-		leave()
-		return nil, ctx.Err()
+	return k
+}
+
+func (l *upsertLocks) leave(key string, k *upsertLock) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k.users--; k.users == 0 {
+		delete(l.inUse, key)
 	}
 }

@@ -82,8 +82,6 @@ func knowsRows(what, db, table string, def schema.Definition, keys []string) err
 		return refuse("with 'bucket' = '-2' rows are not seen before a compaction")
 	case set("rowkind.field"):
 		return refuse("with option 'rowkind.field' a row may delete its key")
-	case set("deletion-vectors.enabled") && !set("deletion-vectors.merge-on-read"):
-		return refuse("with option 'deletion-vectors.enabled' rows of other writers are not seen before they are compacted")
 	}
 	for _, p := range partitionKeys(def) {
 		if !slices.Contains(keys, p) {

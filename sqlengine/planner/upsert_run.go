@@ -40,7 +40,8 @@ type outcome struct{ records, affected, duplicates int64 }
 type upsertStage struct {
 	rows stagedRows
 	of   []schema.Field
-	name string
+	// name is the table's, what the kind of the statement, for messages.
+	name, what string
 }
 
 func (s *upsertStage) fields() []schema.Field { return s.of }
@@ -50,7 +51,7 @@ func (s *upsertStage) write(_ context.Context, b *column.Batch, owned bool) erro
 		b = copyBatch(b)
 	}
 	if s.rows.add(b); s.rows.bytes > maxUpsertBytes {
-		return errs.Limitf("table %s: INSERT IGNORE and ON DUPLICATE KEY UPDATE take at most %d MiB of rows; use several statements", s.name, maxUpsertBytes>>20)
+		return errs.Limitf("table %s: %s takes at most %d MiB of rows; use several statements", s.name, s.what, maxUpsertBytes>>20)
 	}
 	return nil
 }
@@ -76,7 +77,7 @@ func (n *insertNode) runUpsert(ctx *sql.Context, row sql.Row, w WritableCatalog,
 			return out, 0, missingTable(err, t.db, t.name)
 		}
 		if u == nil {
-			stage := &upsertStage{of: s.fields(), name: t.db + "." + t.name}
+			stage := &upsertStage{of: s.fields(), name: t.db + "." + t.name, what: "INSERT IGNORE or ON DUPLICATE KEY UPDATE"}
 			if feed, err = newRowFeed(ctx, n, stage); err == nil {
 				err = feed.feed(row)
 			}
@@ -85,9 +86,11 @@ func (n *insertNode) runUpsert(ctx *sql.Context, row sql.Row, w WritableCatalog,
 			}
 		}
 		if err == nil {
-			rel := t.rel
-			if repeatable {
-				rel, err = n.engine.catalog.Open(ctx, t.db, t.object, OpenOptions{TimeZone: SessionZone(ctx)})
+			var rel relation.Relation
+			if opts := (OpenOptions{TimeZone: SessionZone(ctx), ForChange: true}); repeatable {
+				rel, err = n.engine.catalog.Open(ctx, t.db, t.object, opts)
+			} else {
+				rel, err = pinned(ctx, n.engine.catalog, t.db, t.object, opts)
 			}
 			if err == nil {
 				out, err = u.run(s, rel)
@@ -347,9 +350,14 @@ func (s *statementSink) overlay(k *keyColumns, there map[string]rowRef) error {
 		return errs.Limitf("the transaction has written more than %d MiB to table %s.%s: INSERT IGNORE and ON DUPLICATE KEY UPDATE need a COMMIT before", stagedBytes>>20, s.pend.db, s.pend.table)
 	}
 	return s.pend.staged.each(func(b *column.Batch) error {
+		kinds := b.Cols[len(b.Cols)-1]
 		for i := range b.N {
 			r := rowRef{b, i}
-			there[string(k.key(r))] = r
+			if v, at := kinds.At(i); relation.IsRetract(v.I32[at]) {
+				delete(there, string(k.key(r)))
+			} else {
+				there[string(k.key(r))] = r
+			}
 		}
 		return nil
 	})
@@ -361,9 +369,12 @@ func (s *statementSink) based(ctx context.Context, rel relation.Relation) error 
 	if sink == nil {
 		sink = s.pend.sink
 	}
+	if own, ok := rel.(*ownRows); ok {
+		rel = own.Relation
+	}
 	b, ok := sink.(relation.BasedSink)
 	if !ok {
-		return errs.Unsupportedf("INSERT IGNORE and ON DUPLICATE KEY UPDATE are not supported for this catalog's tables")
+		return errs.Unsupportedf("statements that change rows are not supported for this catalog's tables")
 	}
 	return b.Based(ctx, rel)
 }

@@ -34,7 +34,10 @@ type SessionBuilder func(ctx context.Context, c *mysql.Conn, addr string) (sql.S
 // Config is what a Server is made of. Engine, SessionBuilder, Authenticator
 // and at least one of Addr, Socket and Listeners are needed.
 type Config struct {
-	Engine         *sqle.Engine
+	Engine *sqle.Engine
+	// Repeat says whether a statement that ended with err is run again, for the try-th time, under the returned context; leave,
+	// never nil, is called when it has ended. nil: no statement is.
+	Repeat         func(ctx context.Context, err error, try int) (next context.Context, leave func(), again bool)
 	SessionBuilder SessionBuilder
 	// Parser parses statements; default Engine.Parser.
 	Parser        sql.Parser

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -29,7 +30,7 @@ type runnable struct {
 // run executes a statement and sends its result or its error. ok is false
 // after an error: statements that follow are not run. err ends the connection.
 func (c *conn) run1(r runnable) (ok bool, err error) {
-	failure := c.execute(r)
+	failure := c.repeated(r)
 	if failure == nil {
 		return true, c.w.err
 	}
@@ -43,13 +44,30 @@ func (c *conn) run1(r runnable) (ok bool, err error) {
 	return false, nil
 }
 
+// repeated executes a statement, once more where others outran it.
+func (c *conn) repeated(r runnable) error {
+	ctx := c.ctx
+	for try := 1; ; try++ {
+		failure := c.execute(ctx, r)
+		if failure == nil || c.srv.cfg.Repeat == nil {
+			return failure
+		}
+		next, leave, again := c.srv.cfg.Repeat(ctx, failure, try)
+		defer leave() // of the few times at most one has something to leave
+		if !again {
+			return failure
+		}
+		ctx = next
+	}
+}
+
 // execute runs a statement under the process list and sends its result.
-func (c *conn) execute(r runnable) (err error) {
+func (c *conn) execute(base context.Context, r runnable) (err error) {
 	c.srv.stats.statements.Add(1)
 	if kill, ok := r.stmt.(*sqlparser.Kill); ok {
 		return c.executeKill(kill, r)
 	}
-	ctx := c.newContext(c.ctx, r.text)
+	ctx := c.newContext(base, r.text)
 	if err := sql.SessionCommandBegin(c.session); err != nil {
 		return err
 	}

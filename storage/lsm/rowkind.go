@@ -1,16 +1,14 @@
 package lsm
 
-// The row kinds as _VALUE_KIND stores them (org.apache.paimon.types.RowKind).
+import "github.com/tributarydb/tributary/storage/relation"
+
+// The row kinds as _VALUE_KIND stores them (org.apache.paimon.types.RowKind): those of package relation.
 const (
-	// Insert is +I.
-	Insert int32 = 0
-	// UpdateBefore is -U, the old image of a changed row.
-	UpdateBefore int32 = 1
-	// UpdateAfter is +U, the new image of a changed row.
-	UpdateAfter int32 = 2
-	// Delete is -D.
-	Delete int32 = 3
+	Insert       = relation.Insert
+	UpdateBefore = relation.UpdateBefore
+	UpdateAfter  = relation.UpdateAfter
+	Delete       = relation.Delete
 )
 
 // IsRetract reports whether records of the kind take a row back: -U and -D.
-func IsRetract(kind int32) bool { return kind == UpdateBefore || kind == Delete }
+func IsRetract(kind int32) bool { return relation.IsRetract(kind) }

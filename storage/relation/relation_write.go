@@ -29,7 +29,7 @@ type Sink interface {
 	// Fields are the table's columns, in the order of the batches' Cols; with SinkOptions.Positions then PositionFields,
 	// which are null, or not looked at, in new rows.
 	Fields() []schema.Field
-	// Write takes the rows of the batch that count. kinds are lsm's row kinds by
+	// Write takes the rows of the batch that count. kinds are row kinds by
 	// vector index (not by Sel); nil = all +I. The batch may be changed afterwards.
 	// A null in a NOT NULL column and a row outside the static partition are errs.Invalid.
 	// With SinkOptions.Positions a -D or -U removes the row that its position columns name, its other columns are
