@@ -75,6 +75,9 @@ func (c *call) compactNamed(ctx context.Context, n tableName, o table.CompactOpt
 			return err
 		}
 	}
+	if err := c.skipExpired(ctx, n, t, &o); err != nil {
+		return err
+	}
 	_, err = t.Compact(ctx, o)
 	return err
 }

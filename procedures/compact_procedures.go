@@ -3,6 +3,7 @@ package procedures
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/compact"
 	"github.com/tributarydb/tributary/storage/errs"
+	"github.com/tributarydb/tributary/storage/maintain"
 	"github.com/tributarydb/tributary/storage/schema"
 	"github.com/tributarydb/tributary/storage/table"
 )
@@ -71,10 +73,51 @@ func compactTable(ctx context.Context, c *call) (*result, error) {
 			return nil, err
 		}
 	}
+	n, err := c.target(ctx)
+	if err == nil {
+		err = c.skipExpired(ctx, n, t, &o)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if _, err := t.Compact(ctx, o); err != nil {
 		return nil, err
 	}
 	return success(), nil
+}
+
+// skipExpired leaves out of a compaction of buckets the partitions that have expired by their values, where the table's
+// options ask for it (CompactorSourceBuilder).
+func (c *call) skipExpired(ctx context.Context, n tableName, t *table.Table, o *table.CompactOptions) error {
+	s := t.StoredSchema().WithOptions(o.Options)
+	skip, err := schema.OptCompactionSkipExpired.Get(s.Options)
+	if err != nil || !skip {
+		return err
+	}
+	_, expires, err := schema.OptPartitionExpireTime.Lookup(s.Options)
+	mode := s.BucketMode()
+	if err != nil || !expires || !s.Partitioned() || mode == schema.BucketUnaware || mode == schema.Postpone ||
+		!strings.EqualFold(schema.OptPartitionExpireKind.Value(s.Options), maintain.ValuesTime) {
+		return err
+	}
+	loaded, err := c.env.Tables.Catalog.Load(ctx, n.db, n.table, n.branch)
+	if err != nil {
+		return err
+	}
+	all := math.MaxInt
+	gone, err := c.maintainer(n, loaded, o.Options).ExpiredPartitions(ctx, maintain.PartitionExpireOptions{Options: o.Options, Max: &all})
+	if err != nil {
+		return err
+	}
+	types, expired := s.PartitionTypes(), map[string]bool{}
+	for _, p := range gone {
+		expired[string(binrow.EncodeRow(types, p.Values))] = true
+	}
+	also := o.Partitions
+	o.Partitions = func(values []column.Scalar) bool {
+		return !expired[string(binrow.EncodeRow(types, values))] && (also == nil || also(values))
+	}
+	return nil
 }
 
 // compactFully reads the argument compact_strategy.

@@ -144,7 +144,9 @@ func (t *task) upgrade(ctx context.Context, f *scan.File) error {
 		}
 		return nil
 	}
-	if t.opts.rewriteAll || f.Vector != nil || expires || f.Format != t.w.LevelFormat(t.u.level) {
+	// Only compactions that look rows up mind that the level has files of another format.
+	formats := t.opts.lookup && t.opts.producer != "full-compaction" && f.Meta.Level == 0 && f.Format != t.w.LevelFormat(t.u.level)
+	if t.opts.rewriteAll || f.Vector != nil || expires || formats {
 		return t.rewrite(ctx, alone)
 	}
 	// Deletes do not belong to the top level, nor where vectors say what is deleted. Their recorded number is not to

@@ -15,6 +15,7 @@ var (
 	OptCompactionMinFiles      = intOption("compaction.min.file-num", 5, "small files of an append table before they are rewritten")
 	OptCompactionMaxFiles      = intOption("compaction.file-num-limit", 100_000, "files of an append table that a compaction looks at")
 	OptCompactionDeleteRatio   = doubleOption("compaction.delete-ratio-threshold", 0.2, "share of deleted rows from which a file of an append table is rewritten")
+	OptCompactionSkipExpired   = boolOption("compaction.skip-expired-partitions", false, "compactions of buckets leave out partitions that have expired by their values")
 	OptFullCompactionCommits   = unsetInt("full-compaction.delta-commits", "commits between full compactions")
 	OptZOrderVarBytes          = intOption("zorder.var-length-contribution", 8, "bytes that texts and binaries give to a Z-order key")
 	OptRowDeduplicate          = boolOption("changelog-producer.row-deduplicate", false, "updates that change nothing are left out of changelogs")

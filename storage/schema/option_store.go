@@ -35,7 +35,6 @@ commit.callbacks|String||||Java callback classes after commit (cannot be honoure
 commit.discard-duplicate-files|Boolean|false|||drop file additions already present when committing
 commit.force-compact|Boolean|false|||always compact before committing
 commit.force-create-snapshot|Boolean|false|||stream jobs create a snapshot even with nothing to commit
-compaction.skip-expired-partitions|Boolean|false|||skip partitions already past values-time expiry
 consumer.ignore-progress|Boolean|false|||start anew although progress is stored
 consumer.mode|Enum|exactly-once|exactly-once,at-least-once||exactly-once or at-least-once
 continuous.discovery-interval|Duration|10 s|||how often a stream reader looks for new snapshots

@@ -37,6 +37,9 @@ func (t *Table) Rescale(ctx context.Context, o RescaleOptions) (int64, error) {
 	if mode != schema.HashFixed && mode != schema.Postpone {
 		return 0, errs.Invalidf("table %s has 'bucket' = '%d': there is no number of buckets to change; only tables of fixed or postpone buckets are rescaled", t.Label(), t.stored.Bucket())
 	}
+	if schema.OptChainTable.Value(t.stored.Options) {
+		return 0, errs.Unsupportedf("table %s is a chain table: its partitions hold deletes that a rescale would lose; replace its partitions with INSERT OVERWRITE", t.Label())
+	}
 	if o.Buckets == 0 {
 		if mode == schema.Postpone {
 			return 0, errs.Invalidf("table %s: When rescaling postpone bucket tables, you must provide the resulting bucket number.", t.Label())
