@@ -40,9 +40,15 @@ type Options struct {
 	TimeZone string
 	// QueryMemory bounds the memory that the groups of one query take, in bytes; 0 is exec.DefaultMemory.
 	QueryMemory int64
+	// CompactionWorkers is how many compactions that no statement waits for run at a time, beside the statements. With 0 the
+	// statement that commits runs them before it ends: what it leaves does not depend on the time.
+	CompactionWorkers int
 	// Log receives the server's log; nil discards it.
 	Log *slog.Logger
 }
+
+// DefaultCompactionWorkers is what `tributary serve` runs.
+const DefaultCompactionWorkers = 2
 
 // Server is an open server.
 type Server struct {
@@ -76,7 +82,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	}
 	catalog, closeCatalog := o.Catalog, func() error { return nil }
 	if catalog == nil {
-		if catalog, closeCatalog, err = openWarehouse(ctx, o.Warehouse, log); err != nil {
+		if catalog, closeCatalog, err = openWarehouse(ctx, o.Warehouse, o.CompactionWorkers, log); err != nil {
 			return nil, err
 		}
 	}

@@ -22,8 +22,9 @@ import (
 	"github.com/tributarydb/tributary/storage/table"
 )
 
-// openWarehouse opens the catalog of a warehouse folder.
-func openWarehouse(ctx context.Context, folder string, log *slog.Logger) (planner.Catalog, func() error, error) {
+// openWarehouse opens the catalog of a warehouse folder; with workers > 0 compactions that nobody waits for run beside
+// the statements.
+func openWarehouse(ctx context.Context, folder string, workers int, log *slog.Logger) (planner.Catalog, func() error, error) {
 	fio := fileio.NewLocal()
 	info, err := fio.Stat(ctx, folder)
 	if err != nil {
@@ -32,7 +33,12 @@ func openWarehouse(ctx context.Context, folder string, log *slog.Logger) (planne
 	if !info.IsDir {
 		return nil, nil, errs.Invalidf("warehouse %s is a file; --warehouse takes a folder of <database>.db folders", folder)
 	}
-	return newWarehouse(fio, folder, log), func() error { return nil }, nil
+	w := newWarehouse(fio, folder, log)
+	if workers <= 0 {
+		return w, func() error { return nil }, nil
+	}
+	w.compactions = table.NewCompactions(ctx, w.env, workers, func(ctx context.Context, t *table.Table) { w.maintenance(t)(ctx) })
+	return w, func() error { w.compactions.Close(); return nil }, nil
 }
 
 func newWarehouse(fio fileio.FileIO, folder string, log *slog.Logger) *warehouse {
@@ -62,6 +68,8 @@ type warehouse struct {
 	env *table.Env
 	// schemas is the cache of schema files of all tables.
 	schemas *schema.Cache
+	// compactions runs what no statement waits for; nil = the statements that write do.
+	compactions *table.Compactions
 }
 
 // Databases lists the databases; `default` exists even without a folder.

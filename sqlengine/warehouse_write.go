@@ -72,6 +72,9 @@ func (w *warehouse) CreateDatabase(ctx context.Context, name string) error {
 
 // DropDatabase removes a database.
 func (w *warehouse) DropDatabase(ctx context.Context, name string, cascade bool) error {
+	if cascade {
+		w.leave(w.cat.DatabaseDir(name))
+	}
 	return w.cat.DropDatabase(ctx, name, cascade)
 }
 
@@ -112,6 +115,7 @@ func (w *warehouse) DropTable(ctx context.Context, db, name string) error {
 	if err != nil {
 		return err
 	}
+	w.leave(w.cat.TableDir(db, name))
 	return w.cat.DropTable(ctx, db, name)
 }
 
@@ -124,6 +128,7 @@ func (w *warehouse) RenameTable(ctx context.Context, db, name, toDB, to string) 
 	if to, err = mainName(toDB, to, "renameTable"); err != nil {
 		return err
 	}
+	w.leave(w.cat.TableDir(db, name))
 	return w.cat.RenameTable(ctx, db, name, toDB, to)
 }
 

@@ -19,6 +19,9 @@ import (
 
 const defaultListen = "127.0.0.1:3306"
 
+// maxCompactionWorkers bounds --compaction-workers.
+const maxCompactionWorkers = 256
+
 // serveConfig holds the settings of "tributary serve".
 type serveConfig struct {
 	sqlengine.Options
@@ -39,6 +42,7 @@ func serveFlags(cfg *serveConfig) *flag.FlagSet {
 	fs.StringVar(&cfg.TLSKey, "tls-key", "", "PEM `file` of the certificate's key")
 	fs.BoolVar(&cfg.ReadOnly, "read-only", false, "refuse every statement that writes")
 	fs.StringVar(&cfg.TimeZone, "time-zone", "", "`zone` new sessions start with, as Europe/Vienna or +02:00 (default UTC)")
+	fs.IntVar(&cfg.CompactionWorkers, "compaction-workers", sqlengine.DefaultCompactionWorkers, "`number` of compactions at a time beside statements; 0: statements that write run them")
 	fs.TextVar(&cfg.logLevel, "log-level", slog.LevelInfo, "`level` of log lines on standard error: debug, info, warn, error")
 	return fs
 }
@@ -133,6 +137,9 @@ func checkServe(cfg *serveConfig) error {
 		if abs, err := filepath.Abs(cfg.Warehouse); err == nil {
 			cfg.Warehouse = abs
 		}
+	}
+	if cfg.CompactionWorkers < 0 || cfg.CompactionWorkers > maxCompactionWorkers {
+		return usagef("serve: --compaction-workers %d: expected 0 to %d", cfg.CompactionWorkers, maxCompactionWorkers)
 	}
 	if (cfg.TLSCert == "") != (cfg.TLSKey == "") {
 		return usagef("serve: --tls-cert and --tls-key belong together")

@@ -21,7 +21,7 @@ const (
 func informationTables() []*virtualTable {
 	return []*virtualTable{
 		infoTables(), infoColumns(), infoStatistics(), infoConstraints(), infoKeyUsage(), infoPartitions(), infoColumnStatistics(),
-		infoEngines(),
+		infoEngines(), infoProcessList(),
 	}
 }
 

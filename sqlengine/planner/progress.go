@@ -52,8 +52,8 @@ func (e *Engine) stateOf(p *sql.Process) string {
 func (e *Engine) showProcessList(sch sql.Schema) *rowsNode {
 	return &rowsNode{name: "ShowProcessList", sch: sch, rows: func(ctx *sql.Context) ([]sql.Row, error) {
 		var rows []sql.Row
-		for _, p := range processes(ctx) {
-			rows = append(rows, sql.Row{int64(p.Connection), p.User, p.Host, textOrNull(p.Database), string(p.Command), int64(p.Seconds()), e.stateOf(&p), textOrNull(p.Query)})
+		for _, p := range e.processRows(ctx) {
+			rows = append(rows, sql.Row{p.id, p.user, p.host, p.db, p.command, p.seconds, p.state, p.info})
 		}
 		return rows, nil
 	}}

@@ -140,7 +140,7 @@ func performanceTables() []*virtualTable {
 			rows:   func(*virtualQuery) error { return nil },
 		},
 		threadsTable(),
-		processListTable(),
+		processListTable("processlist"),
 		emptyTable("events_statements_summary_by_digest", textField("SCHEMA_NAME", 64), textField("DIGEST", 64), textField("DIGEST_TEXT", 16383),
 			intField("COUNT_STAR", true), intField("SUM_TIMER_WAIT", true), intField("MIN_TIMER_WAIT", true), intField("AVG_TIMER_WAIT", true),
 			intField("MAX_TIMER_WAIT", true), intField("SUM_ERRORS", true), intField("SUM_WARNINGS", true), intField("SUM_ROWS_SENT", true),
@@ -165,25 +165,26 @@ func processes(ctx *sql.Context) []sql.Process {
 	return ps
 }
 
-func processListTable() *virtualTable {
+// processListTable is SHOW PROCESSLIST as a table.
+func processListTable(name string) *virtualTable {
 	return &virtualTable{
-		name: "processlist",
+		name: name,
 		fields: numberFields(intField("ID", true), textField("USER", 32), textField("HOST", 261), textField("DB", 64), textField("COMMAND", 16),
 			intField("TIME"), textField("STATE", 64), textField("INFO", 16383)),
 		rows: func(q *virtualQuery) error {
-			for _, p := range processes(q.ctx) {
-				var db, info any
-				if p.Database != "" {
-					db = p.Database
-				}
-				if p.Query != "" {
-					info = p.Query
-				}
-				q.emit(int64(p.Connection), p.User, p.Host, db, string(p.Command), int64(p.Seconds()), q.engine.stateOf(&p), info)
+			for _, p := range q.engine.processRows(q.ctx) {
+				q.emit(p.id, p.user, p.host, p.db, p.command, p.seconds, p.state, p.info)
 			}
 			return nil
 		},
 	}
+}
+
+// infoProcessList is information_schema.PROCESSLIST.
+func infoProcessList() *virtualTable {
+	t := processListTable("PROCESSLIST")
+	t.view = true
+	return t
 }
 
 func threadsTable() *virtualTable {
@@ -195,17 +196,12 @@ func threadsTable() *virtualTable {
 			textField("ROLE", 64), textField("INSTRUMENTED", 3, true), textField("HISTORY", 3, true), textField("CONNECTION_TYPE", 16), intField("THREAD_OS_ID"),
 			textField("RESOURCE_GROUP", 64)),
 		rows: func(q *virtualQuery) error {
-			for _, p := range processes(q.ctx) {
-				var db, info any
-				if p.Database != "" {
-					db = p.Database
+			for _, p := range q.engine.processRows(q.ctx) {
+				name, typ, connection := "thread/sql/one_connection", "FOREGROUND", textOrNull("TCP/IP")
+				if p.background {
+					name, typ, connection = "thread/tributary/compaction", "BACKGROUND", nil
 				}
-				if p.Query != "" {
-					info = p.Query
-				}
-				id := int64(p.Connection)
-				q.emit(id, "thread/sql/one_connection", "FOREGROUND", id, p.User, p.Host, db, string(p.Command), int64(p.Seconds()), textOrNull(q.engine.stateOf(&p)), info, nil, nil, "NO", "NO",
-					"TCP/IP", nil, nil)
+				q.emit(p.id, name, typ, p.id, p.user, p.host, p.db, p.command, p.seconds, textOrNull(p.state), p.info, nil, nil, "NO", "NO", connection, nil, nil)
 			}
 			return nil
 		},

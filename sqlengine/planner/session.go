@@ -66,6 +66,8 @@ func (t *Transaction) pin(key string, rel relation.Relation) relation.Relation {
 type Session struct {
 	*sql.BaseSession
 	persisted *persistedVariables
+	// engine is that of the session's server; nil in tests without one.
+	engine *Engine
 	// diagnosed and diagnosedErrors count the warnings and errors of the last statement, for @@warning_count.
 	diagnosed, diagnosedErrors int
 }
@@ -87,7 +89,9 @@ func (e *Engine) NewSession(ctx context.Context, c *mysql.Conn, addr string) (sq
 	if err != nil {
 		return nil, err
 	}
-	return newSession(base, e.persisted), nil
+	s := newSession(base, e.persisted)
+	s.engine = e
+	return s, nil
 }
 
 // StartTransaction implements sql.TransactionSession.

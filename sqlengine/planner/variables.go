@@ -56,6 +56,7 @@ func defineVariables(o Options, persisted map[string]any) error {
 	vars := []sql.SystemVariable{
 		zone,
 		defineBranch(),
+		defineCompaction(),
 		results,
 		define("version", global, false, text("version"), Version),
 		define("version_comment", global, false, text("version_comment"), VersionComment),

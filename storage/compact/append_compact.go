@@ -65,6 +65,9 @@ func compactAppend(ctx context.Context, t *Target, r *Request, w *write.Writer, 
 			continue
 		}
 		for _, files := range j.opts.pick(b.files, r.Full) {
+			if err := checkSchemas(j.src, files); err != nil {
+				return nil, err
+			}
 			units = append(units, &appendUnit{b: b, files: files})
 		}
 	}

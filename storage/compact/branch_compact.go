@@ -126,6 +126,9 @@ func publish(ctx context.Context, t *Target, r *Request, messages []commit.Messa
 			out.Before, out.After = out.Before+len(m.Compact.Before), out.After+len(m.Compact.After)
 		}
 	}
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
 	res, err := t.Committer.Commit(ctx, commit.Request{User: r.User, Identifier: r.Identifier, Messages: messages, Read: read})
 	if n := len(res.Snapshots); n > 0 {
 		out.Snapshot = res.Snapshots[n-1]
@@ -172,6 +175,9 @@ func compactKeyed(ctx context.Context, t *Target, r *Request, w *write.Writer, s
 			u = opts.pick.pick(runs, top)
 		}
 		if u != nil {
+			if err := checkSchemas(src, u.files()); err != nil {
+				return nil, err
+			}
 			tasks = append(tasks, newTask(src, opts, w, handles, b, runs, u))
 		}
 	}
@@ -227,6 +233,17 @@ func runTasks(ctx context.Context, t *Target, tasks []*task) error {
 			return ctx.Err()
 		}
 		return err
+	}
+	return nil
+}
+
+// checkSchemas refuses files whose columns may be others than those of the compaction, which was opened before the table
+// was altered: what it does not know would be lost.
+func checkSchemas(src *scan.Source, files []*scan.File) error {
+	for _, f := range files {
+		if f.Meta.SchemaID > src.Schema.ID {
+			return errs.Conflictf("table %s was altered since its compaction began; repeat the statement", src.Label)
+		}
 	}
 	return nil
 }

@@ -30,6 +30,7 @@ var (
 	OptForceLookup        = boolOption("force-lookup", false, "compaction always looks older rows up")
 	OptNumLevels          = unsetInt("num-levels", "number of levels of a bucket")
 	OptCompactionTrigger  = intOption("num-sorted-run.compaction-trigger", 5, "number of sorted runs that starts a compaction")
+	OptCompactionStop     = unsetInt("num-sorted-run.stop-trigger", "sorted runs above which writers wait for a compaction; default: compaction-trigger + 3")
 	OptSplitTargetSize    = sizeOption("source.split.target-size", "128 mb", "size of a split")
 	OptSplitOpenCost      = sizeOption("source.split.open-file-cost", "4 mb", "weight of opening a file")
 	OptFileIndexRead      = boolOption("file-index.read.enabled", true, "file indexes are used to skip data")

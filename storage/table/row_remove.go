@@ -224,7 +224,7 @@ func (s *sink) publishRemovals(ctx context.Context, r *compact.Remover) (int64, 
 			User: s.user, Identifier: commit.BatchIdentifier, Messages: messages, Operation: s.o.Operation, Check: sameVectors(s.t.Label(), st.Snapshot),
 		})
 		if err == nil {
-			s.touch(messages)
+			s.touchFiles(messages)
 		}
 		if n := len(res.Snapshots); n > 0 {
 			return res.Snapshots[n-1].ID, err

@@ -1,5 +1,7 @@
 package table
 
+import "context"
+
 // QueueLength is the number of small statements that wait for their commit.
 func QueueLength(t *Table) int {
 	g := t.env.Writing.gate(t.dir, t.branch)
@@ -14,4 +16,9 @@ func Led(t *Table) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.led
+}
+
+// HoldCompaction keeps compactions of a branch from beginning until release is called.
+func HoldCompaction(t *Table) (release func(), err error) {
+	return t.env.Writing.gate(t.dir, t.branch).lockCompaction(context.Background())
 }

@@ -120,13 +120,18 @@ func (g *writeGate) lead(m *groupMember) {
 		group = g.take(m)
 	}
 	g.mu.Unlock()
-	after := compactsWith(m.s.schema)
+	var written []*sink
 	if err == nil {
 		commitGroup(group)
 		unlock()
-		if after == compactsWaiting {
-			compactGroup(group)
+		written = publishers(group)
+		if len(written) > 0 && compactsWith(m.s.schema) == compactsWaiting {
+			compactGroup(group, written)
+			written = nil
 		}
+	}
+	if len(written) > 0 {
+		askCompaction(written)
 	}
 	g.mu.Lock()
 	g.led = len(g.queue) > 0
@@ -139,24 +144,31 @@ func (g *writeGate) lead(m *groupMember) {
 			x.wake <- false
 		}
 	}
-	if m.err == nil && after == compactsAfter {
-		compactQuietly(m.ctx, m.s)
+	if len(written) > 0 {
+		compactQuietly(m.ctx, written)
 	}
 }
 
-// compactGroup compacts what the members have written, for as long as one of them waits.
-func compactGroup(group []*groupMember) {
-	ctx, cancel := groupContext(group)
-	defer cancel()
-	var sinks []*sink
+// publishers are the sinks of a group whose buckets may be worth compacting; all of the group wait where one has to.
+func publishers(group []*groupMember) (out []*sink) {
+	stalled := false
 	for _, x := range group {
 		if len(x.s.touched) > 0 {
-			sinks = append(sinks, x.s)
+			out = append(out, x.s)
+			stalled = stalled || x.s.stalled
 		}
 	}
-	if len(sinks) > 0 {
-		compactTouched(ctx, sinks)
+	for _, x := range group {
+		x.s.stalled = stalled
 	}
+	return out
+}
+
+// compactGroup compacts what the members have written, for as long as one of them waits.
+func compactGroup(group []*groupMember, written []*sink) {
+	ctx, cancel := groupContext(group)
+	defer cancel()
+	compactTouched(ctx, written)
 }
 
 // take takes from the queue the members from m on whose rows fit m's snapshot. The gate's mutex is held.

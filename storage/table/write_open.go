@@ -30,6 +30,9 @@ type WriteEnv struct {
 	Rand io.Reader
 	// TempDir is the local directory of rows that do not fit in memory; "" = the system's.
 	TempDir string
+	// Compactions runs the compactions that no statement waits for; nil = the statement that commits runs them, and small
+	// files of append tables without buckets stay as they are.
+	Compactions *Compactions
 
 	randMu sync.Mutex
 	// gates are the branches written in this process.

@@ -35,8 +35,10 @@ type sink struct {
 	held *write.RowStore
 	w    *write.Writer
 	user string
-	// touched are the buckets that were written and are to be compacted.
-	touched []touchedBucket
+	// touched are the buckets that were written and may be worth compacting, stalled says that one has so many sorted runs
+	// that the statement waits for a compaction.
+	touched []bucketName
+	stalled bool
 	// base is what the statement has read, where based is set; nil = an empty branch.
 	based bool
 	base  *snapshot.Snapshot
@@ -179,6 +181,9 @@ func (s *sink) Commit(ctx context.Context) (relation.Committed, error) {
 	if err != nil {
 		return out, err
 	}
+	if c := s.t.env.Writing.Compactions; c != nil && s.stalled {
+		c.await(ctx, s.t)
+	}
 	return relation.Committed{Snapshot: id, Rows: s.intake.Taken() + removed}, nil
 }
 
@@ -265,12 +270,13 @@ func (s *sink) commitAlone(ctx context.Context, w *write.Writer) (int64, error) 
 
 // compactWritten compacts what a statement alone has published, where that is due.
 func (s *sink) compactWritten(ctx context.Context) {
-	switch compactsWith(s.schema) {
-	case compactsWaiting:
-		compactTouched(ctx, []*sink{s})
-	case compactsAfter:
-		compactQuietly(ctx, s)
+	me := []*sink{s}
+	if compactsWith(s.schema) == compactsWaiting {
+		compactTouched(ctx, me)
+		return
 	}
+	askCompaction(me)
+	compactQuietly(ctx, me)
 }
 
 // publish prepares and commits a writer's files. The gate is locked. After a
@@ -333,11 +339,11 @@ func (s *sink) publishOnce(ctx context.Context, w *write.Writer) (id int64, err 
 		req.Read.Postponed = s.t.stored.BucketMode() == schema.Postpone
 	}
 	if w.Exclusive() {
-		req.Check = sameSnapshot(s.t.Label(), st.Snapshot)
+		req.Check = sameSnapshot(s.t.Label(), s.t.snaps, st.Snapshot)
 	}
 	res, err := s.committer().Commit(ctx, req)
 	if err == nil {
-		s.touch(messages)
+		s.touch(w.Fills())
 	}
 	if n := len(res.Snapshots); n > 0 {
 		return res.Snapshots[n-1].ID, err
@@ -347,12 +353,34 @@ func (s *sink) publishOnce(ctx context.Context, w *write.Writer) (id int64, err 
 
 // sameSnapshot demands that nobody has committed since a state was read: keys
 // of dynamic buckets may have been given to other buckets.
-func sameSnapshot(label string, based *snapshot.Snapshot) func(context.Context, *snapshot.Snapshot) error {
-	return func(_ context.Context, latest *snapshot.Snapshot) error {
-		if based == nil && latest == nil || based != nil && latest != nil && based.ID == latest.ID && based.UUID == latest.UUID {
+// Compactions since then leave keys where they are.
+func sameSnapshot(label string, snaps *snapshot.Manager, based *snapshot.Snapshot) func(context.Context, *snapshot.Snapshot) error {
+	return func(ctx context.Context, latest *snapshot.Snapshot) error {
+		if based == nil && latest == nil {
 			return nil
 		}
-		return errs.Conflictf("table %s: another writer committed while the rows' dynamic buckets were assigned; repeat the statement", label)
+		conflict := errs.Conflictf("table %s: another writer committed while the rows' dynamic buckets were assigned; repeat the statement", label)
+		if based == nil || latest == nil || latest.ID < based.ID {
+			return conflict
+		}
+		now := latest
+		for now.ID > based.ID {
+			if now.CommitKind != snapshot.Compact {
+				return conflict
+			}
+			next, err := snaps.Get(ctx, now.ID-1)
+			if errs.Is(err, errs.NotFound) {
+				return conflict
+			}
+			if err != nil {
+				return err
+			}
+			now = next
+		}
+		if now.UUID != based.UUID {
+			return conflict
+		}
+		return nil
 	}
 }
 

@@ -49,9 +49,10 @@ func (w *Writer) Prepare(ctx context.Context, st State) ([]commit.Message, error
 		return nil, err
 	}
 	for _, s := range w.slots {
-		s.base = 0
+		s.base, s.there = 0, fill{}
 		if p := state[s.part]; p != nil && s.bucket != schema.PostponeBucket {
-			s.base = p.bucket(s.bucket).maxSequence + 1
+			b := p.bucket(s.bucket)
+			s.base, s.there = b.maxSequence+1, b.fill
 		}
 	}
 	if err := w.finishSlots(ctx); err != nil {

@@ -27,6 +27,7 @@ type State struct {
 type bucketState struct {
 	maxSequence int64
 	hash        *manifest.IndexEntry
+	fill        fill
 }
 
 // partitionState is what is there of a partition.
@@ -102,6 +103,7 @@ func (w *Writer) readState(ctx context.Context, st State) (map[*partition]*parti
 		}
 		b := p.bucket(e.Bucket)
 		b.maxSequence = max(b.maxSequence, e.File.MaxSequence)
+		b.fill.add(e.File, w.opts.smallSize)
 	}
 	return out, w.readHashes(ctx, st, find)
 }

@@ -61,11 +61,13 @@ type tableOptions struct {
 	changelogInput  bool
 	targetSize      int64
 	targetRows      int64
-	bufferBytes     int64
-	thin            bool
-	dynamicRows     int64
-	maxBuckets      int
-	indexInDataDir  bool
+	// smallSize is the size below which compactions of append tables may rewrite a file.
+	smallSize      int64
+	bufferBytes    int64
+	thin           bool
+	dynamicRows    int64
+	maxBuckets     int
+	indexInDataDir bool
 	// postponed says that rows go to the postpone bucket, not to real ones.
 	postponed bool
 	// postponeBuckets is the number of buckets of a postpone table's partition that has none yet; with
@@ -174,6 +176,15 @@ func readOptions(s *schema.TableSchema, topLevel int) (*tableOptions, error) {
 				o.targetSize = defaultKeyedFileSize
 			}
 		}
+		return e
+	})
+	get(func() error {
+		o.smallSize = o.targetSize
+		if o.mode != schema.BucketUnaware {
+			return nil
+		}
+		ratio, e := schema.OptSmallFileRatio.Get(m)
+		o.smallSize = int64(float64(o.targetSize) * ratio)
 		return e
 	})
 	get(func() error { return o.readPostpone(m) })

@@ -113,6 +113,8 @@ type slot struct {
 	buckets          int
 	files, changelog []*manifest.DataFile
 	index            []manifest.IndexEntry
+	// there are the bucket's files before.
+	there fill
 }
 
 // maxOpenFiles is the number of buckets up to which rows of append tables go into files at once.
