@@ -99,4 +99,42 @@ func TestStreamOverWire(t *testing.T) {
 	if err := db.QueryRowContext(ctx, "SELECT price FROM orders /*+ OPTIONS('streaming' = 'true', 'scan.mode' = 'from-snapshot', 'scan.snapshot-id' = '3') */ LIMIT 1").Scan(&n); err != nil || n != 100 {
 		t.Fatalf("%d, %v", n, err)
 	}
+	// Without changelog files, the read completes the changes itself, what an INSERT OVERWRITE replaces included.
+	exec("CREATE TABLE stock (id INT PRIMARY KEY, price INT)")
+	exec("INSERT INTO stock VALUES (1, 80), (2, 5)")
+	var plan string
+	explain, err := db.QueryContext(ctx, "EXPLAIN FORMAT=TREE SELECT rowkind, id, price FROM `stock$audit_log` /*+ OPTIONS('streaming' = 'true', 'scan.normalize' = 'true') */")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for explain.Next() {
+		var line string
+		if err := explain.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		plan += line + "\n"
+	}
+	if !strings.Contains(plan, "by files of APPEND snapshots, completed by the last row of each key") {
+		t.Errorf("the plan does not tell:\n%s", plan)
+	}
+	nctx, end := context.WithCancel(ctx)
+	defer end()
+	other, err := db.Conn(nctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	rows, err = other.QueryContext(nctx, "SELECT rowkind, id, price FROM `stock$audit_log` /*+ OPTIONS('streaming' = 'true', 'scan.normalize' = 'true', 'streaming-read-overwrite' = 'true') */ WHERE price > 50")
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(rows, "+I 1 80")
+	exec("INSERT INTO stock VALUES (1, 7), (2, 70)") // out of the condition, and into it
+	expect(rows, "-U 1 80", "+U 2 70")
+	exec("INSERT OVERWRITE stock VALUES (3, 90)")
+	expect(rows, "-D 2 70", "+I 3 90")
+	exec("TRUNCATE TABLE stock")
+	expect(rows, "-D 3 90")
+	end()
+	rows.Close()
 }

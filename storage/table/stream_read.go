@@ -67,7 +67,20 @@ func (p *planner) stream(ctx context.Context) error {
 		m.req.Levels = nil
 	}
 	m.req.Postponed = !m.changelog && t.schema.BucketMode() == schema.Postpone
-	p.plan.Morsels = append(p.plan.Morsels, m)
+	overwrites, err := p.readsOverwrites(producer)
+	if err != nil {
+		return err
+	}
+	m.overwrites = overwrites
+	normal, err := p.normalizes(&start, producer)
+	if err != nil {
+		return err
+	}
+	if normal {
+		p.plan.Morsels = append(p.plan.Morsels, p.newNormalize(m))
+	} else {
+		p.plan.Morsels = append(p.plan.Morsels, m)
+	}
 	p.inexact = true
 	text := fmt.Sprintf("changes from snapshot %d on, without end", start.next)
 	if start.full != nil {
@@ -78,8 +91,35 @@ func (p *planner) stream(ctx context.Context) error {
 	} else {
 		text += ", by files of APPEND snapshots"
 	}
+	if overwrites {
+		text += " and of OVERWRITE snapshots"
+	}
+	if normal {
+		text += ", completed by the last row of each key"
+	}
 	p.plan.Info = append(p.plan.Info, relation.Note{Key: "stream of branch " + t.branch, Value: text})
 	return nil
+}
+
+// readsOverwrites reports whether the options ask for the changes of OVERWRITE snapshots.
+func (p *planner) readsOverwrites(producer string) (bool, error) {
+	s := p.t.schema
+	key := optStreamOverwrite
+	if !s.HasPrimaryKey() {
+		key = optStreamAppendOvw
+	}
+	v, ok := s.Options[key]
+	if !ok {
+		return false, nil
+	}
+	on, err := schema.ParseBool(v)
+	if err != nil {
+		return false, errs.Invalidf("option '%s' has the value '%s': %w", key, v, err)
+	}
+	if on && s.HasPrimaryKey() && (producer == "lookup" || producer == "full-compaction") {
+		return false, errs.Invalidf("table %s: Cannot set %s to true when changelog producer is full-compaction or lookup because it will read duplicated changes.", p.t.Label(), key)
+	}
+	return on, nil
 }
 
 // streamMorsel is a streaming read.
@@ -88,7 +128,9 @@ type streamMorsel struct {
 	start     streamStart
 	req       scan.Request
 	changelog bool
-	consumer  string
+	// overwrites says that OVERWRITE snapshots are read.
+	overwrites bool
+	consumer   string
 }
 
 // Weight is not known: a stream is read by one goroutine.
@@ -197,41 +239,19 @@ func (s *streamReader) Next(ctx context.Context) (*column.Batch, error) {
 func (s *streamReader) follow(ctx context.Context, snap *snapshot.Snapshot) error {
 	s.next = snap.ID + 1
 	s.waiting = false
-	opts := s.t.schema.Options
-	on := func(key string) (bool, error) {
-		v, ok := opts[key]
-		if !ok {
-			return false, nil
-		}
-		b, err := schema.ParseBool(v)
-		if err != nil {
-			err = errs.Invalidf("option '%s' has the value '%s': %w", key, v, err)
-		}
-		return b, err
+	req := s.m.req
+	req.CreatedAfter, req.Levels = nil, nil
+	overwrite := snap.CommitKind == snapshot.Overwrite && s.m.overwrites
+	if overwrite && s.t.schema.HasPrimaryKey() {
+		return s.takeOverwrite(ctx, snap, req)
 	}
-	wanted := snap.CommitKind == snapshot.Append
-	if snap.CommitKind == snapshot.Overwrite {
-		key := optStreamOverwrite
-		if !s.t.schema.HasPrimaryKey() {
-			key = optStreamAppendOvw
-		}
-		read, err := on(key)
-		if err != nil {
-			return err
-		}
-		if read && s.t.schema.HasPrimaryKey() {
-			return errs.Unsupportedf("table %s: snapshot %d is an OVERWRITE, and a streaming read does not tell what it replaced; RESET the option '%s' to leave such snapshots out", s.t.Label(), snap.ID, key)
-		}
-		wanted = read
-	}
+	wanted := snap.CommitKind == snapshot.Append || overwrite
 	if s.m.changelog {
 		wanted = snap.ChangelogManifestList != "" && snap.CommitKind != snapshot.Overwrite
 	}
 	if !wanted {
 		return nil
 	}
-	req := s.m.req
-	req.CreatedAfter, req.Levels = nil, nil
 	plan, err := s.t.Source().Changes(ctx, []*snapshot.Snapshot{snap}, s.m.changelog, req)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package table_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -192,4 +193,90 @@ func TestStreamLosesHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.fails(errs.Conflict, "rolled back")
+}
+
+// TestStreamNormalize completes the changes of a table without changelog files by what was there before.
+func TestStreamNormalize(t *testing.T) {
+	t.Parallel()
+	l := newLake(t)
+	l.create("t", "k INT NOT NULL; v INT", "k", "", "bucket", "1")
+	l.insert("t", "1|80", "2|5")
+	f := l.stream("t", "scan.normalize", "true")
+	f.expect("+I 1|80", "+I 2|5")
+	l.insert("t", "1|100")
+	f.expect("-U 1|80", "+U 1|100")
+	l.insert("t", "1|100", "-D 7|7") // changes nothing
+	l.insert("t", "-D 2|99")
+	f.expect("-D 2|5")
+	l.insert("t", "2|6")
+	f.expect("+I 2|6")
+	// A read that begins with changes knows the state before them.
+	late := l.stream("t", "scan.normalize", "true", "scan.mode", "from-snapshot", "scan.snapshot-id", "2", "streaming-read-overwrite", "true")
+	late.expect("-U 1|80", "+U 1|100", "-D 2|5", "+I 2|6")
+	l.overwrite("t", relation.SinkOptions{}, "2|7")
+	late.expect("-D 1|100", "-D 2|6", "+I 2|7")
+	l.insert("t", "1|1")
+	f.expect("-U 1|100", "+U 1|1") // it leaves the OVERWRITE out
+	late.expect("+I 1|1")
+	// Keys of other types, and rows that go to another partition.
+	l.create("p", "k STRING NOT NULL; v DECIMAL(20, 2); p INT", "k", "p", "bucket", "-1")
+	q := l.stream("p", "scan.normalize", "true")
+	l.insert("p", "a|1.50|2")
+	l.insert("p", "a|2.50|2")
+	q.expect("+I a|1.50|2", "-U a|1.50|2", "+U a|2.50|2")
+	l.insert("p", "a|3.50|1")
+	got := []string{<-q.rows, <-q.rows}
+	slices.Sort(got)
+	if want := []string{"+I a|3.50|1", "-D a|2.50|2"}; !slices.Equal(got, want) {
+		t.Errorf("a row that moves: %q, want %q", got, want)
+	}
+	// What it keeps is bounded.
+	l.env.NormalizeBytes = 500
+	b := l.stream("t", "scan.normalize", "true", "scan.mode", "latest")
+	l.insert("t", "11|1", "12|1", "13|1", "14|1", "15|1")
+	b.fails(errs.Limit, "'changelog-producer' = 'lookup'")
+	// Tables whose rows are not told by their last change.
+	for _, c := range [][]string{{"merge-engine", "aggregation"}, {"sequence.field", "v"}} {
+		l.create(c[0], "k INT NOT NULL; v INT", "k", "", append([]string{"bucket", "1"}, c...)...)
+		l.stream(c[0], "scan.normalize", "true").fails(errs.Unsupported, "scan.normalize")
+	}
+	l.create("a", "k INT NOT NULL; v INT", "", "")
+	l.stream("a", "scan.normalize", "true").fails(errs.Unsupported, "needs a primary key")
+}
+
+// TestStreamOverwrites shows what an OVERWRITE of a primary-key table replaces, where the read asks for it.
+func TestStreamOverwrites(t *testing.T) {
+	for _, producer := range []string{"none", "input"} {
+		t.Run(producer, func(t *testing.T) {
+			t.Parallel()
+			l := newLake(t)
+			l.create("t", "k INT NOT NULL; p INT NOT NULL; v INT", "k,p", "p", "bucket", "1", "changelog-producer", producer)
+			l.insert("t", "1|1|10", "2|1|20", "3|2|30")
+			l.insert("t", "1|1|11")
+			f, plain := l.stream("t", "streaming-read-overwrite", "true"), l.stream("t")
+			for _, x := range []*follower{f, plain} {
+				x.expect("+I 1|1|11", "+I 2|1|20", "+I 3|2|30")
+			}
+			l.insert("t", "-D 2|1|20")
+			f.expect("-D 2|1|20")
+			plain.expect("-D 2|1|20")
+			l.overwrite("t", relation.SinkOptions{}, "4|1|40")
+			f.expect("-D 1|1|11", "+I 4|1|40")
+			l.insert("t", "5|2|50")
+			f.expect("+I 5|2|50")
+			plain.expect("+I 5|2|50")
+			// Where the state before has expired, nobody knows what was replaced.
+			late := l.stream("t", "streaming-read-overwrite", "true", "scan.mode", "from-snapshot", "scan.snapshot-id", "4")
+			late.expect("-D 1|1|11", "+I 4|1|40", "+I 5|2|50")
+			for id := range int64(3) {
+				if err := l.open("t").Snapshots().DeleteSnapshot(context.Background(), id+1); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l.stream("t", "streaming-read-overwrite", "true", "scan.mode", "from-snapshot", "scan.snapshot-id", "4").fails(errs.NotFound, "has replaced")
+		})
+	}
+	l := newLake(t)
+	l.create("t", "k INT NOT NULL; v INT", "k", "", "bucket", "1", "changelog-producer", "lookup")
+	l.stream("t", "streaming-read-overwrite", "true").fails(errs.Invalid, "duplicated changes")
 }

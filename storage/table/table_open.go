@@ -28,6 +28,8 @@ type Env struct {
 	Log       *slog.Logger
 	// Writing is what writers share.
 	Writing WriteEnv
+	// NormalizeBytes bounds the keys and rows that a streaming read with option scan.normalize keeps; 0 = DefaultNormalizeBytes.
+	NormalizeBytes int64
 }
 
 // Sizes of the caches of an Env.
