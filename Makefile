@@ -1,4 +1,4 @@
-# Targets: build, run, test, lint, interop, bench, bench-writes, microbench.
+# Targets: build, run, test, lint, interop, bench, bench-writes, bench-stream, bench-upserts, microbench.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -17,7 +17,7 @@ endif
 # The race detector needs cgo and a C compiler, for the test binaries only.
 HAVE_CC := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo yes)
 
-.PHONY: build run test lint interop bench bench-writes microbench clean
+.PHONY: build run test lint interop bench bench-writes bench-stream bench-upserts microbench clean
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o build/tributary ./cmd/tributary
@@ -54,21 +54,37 @@ interop: build
 	sqltests/interop/exchange.sh build/tributary
 
 # Against other engines on generated data, see docs/benchmarks.md: make bench ROWS=1000000 ROWS_WRITE=500000
-# WRITES=no leaves the writing out, bench-writes measures nothing else. With PROFILE=folder only CPU profiles are written.
+# WRITES=no leaves the writing out, STREAMS=no following a table; bench-writes measures writing only. With PROFILE=folder only CPU profiles are written.
 ROWS       ?= 10000000
 ROWS_WRITE ?= 5000000
 ROUNDS     ?= 5
 THREADS    ?= 2
 WRITES     ?= yes
+STREAMS    ?= yes
 PROFILE    ?=
 BENCH_FLAGS = -rows $(ROWS) -rows-write $(ROWS_WRITE) -rounds $(ROUNDS) -threads $(THREADS) -profile '$(PROFILE)'
 bench: build
 	CGO_ENABLED=0 go build -o build/bench/bench ./sqltests/bench
-	build/bench/bench $(BENCH_FLAGS) -writes=$(if $(filter yes,$(WRITES)),true,false)
+	build/bench/bench $(BENCH_FLAGS) -writes=$(if $(filter yes,$(WRITES)),true,false) -streams=$(if $(filter yes,$(STREAMS)),true,false)
 
 bench-writes: build
 	CGO_ENABLED=0 go build -o build/bench/bench ./sqltests/bench
-	build/bench/bench $(BENCH_FLAGS) -reads=false
+	build/bench/bench $(BENCH_FLAGS) -reads=false -streams=false
+
+# A streaming SELECT beside a writer, with the server's memory: make bench-stream MINUTES=10
+MINUTES ?= 10
+bench-stream: build
+	CGO_ENABLED=0 go build -o build/bench/bench ./sqltests/bench
+	build/bench/bench -threads $(THREADS) -soak $(MINUTES)m
+
+# Upserts with compactions beside them, what reading costs before and after, and queries of three states of the same rows:
+# make bench-upserts ROWS=1000000 UPSERTS=20 UPSERT_ROWS=20000 UPSERT_KEYS=200000
+UPSERTS     ?= 60
+UPSERT_ROWS ?= 100000
+UPSERT_KEYS ?= 2000000
+bench-upserts: build
+	CGO_ENABLED=0 go build -o build/bench/bench ./sqltests/bench
+	build/bench/bench -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS) -upserts -upsert-rounds $(UPSERTS) -upsert-rows $(UPSERT_ROWS) -upsert-keys $(UPSERT_KEYS)
 
 # make microbench BENCH=Scan PKG=./storage/read/
 BENCH ?= .

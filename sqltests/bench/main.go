@@ -27,6 +27,13 @@ type settings struct {
 	reads, writing bool
 	rowsWrite      int64
 	smallTime      time.Duration
+	// following measures streaming SELECTs, minutes, where positive, a long one and nothing else.
+	following bool
+	minutes   time.Duration
+	// upserts measures upserts and what they leave, and nothing else: rounds of them into a table of upsertKeys keys.
+	upserts                bool
+	upsertRounds           int
+	upsertRows, upsertKeys int64
 }
 
 func main() {
@@ -43,6 +50,12 @@ func main() {
 	flag.BoolVar(&s.writing, "writes", true, "measure writing")
 	flag.Int64Var(&s.rowsWrite, "rows-write", 5_000_000, "`number` of rows that are written")
 	flag.DurationVar(&s.smallTime, "small-time", 4*time.Second, "how long single rows are inserted, for each number of connections")
+	flag.BoolVar(&s.following, "streams", true, "measure streaming SELECTs")
+	flag.DurationVar(&s.minutes, "soak", 0, "follow a table for this `time` and measure nothing else")
+	flag.BoolVar(&s.upserts, "upserts", false, "measure upserts with compactions beside them, and nothing else")
+	flag.IntVar(&s.upsertRounds, "upsert-rounds", 60, "`number` of statements that upsert")
+	flag.Int64Var(&s.upsertRows, "upsert-rows", 100_000, "`number` of rows of each of them")
+	flag.Int64Var(&s.upsertKeys, "upsert-keys", 2_000_000, "`number` of keys that they meet")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -56,6 +69,9 @@ func main() {
 func progress(line string) { fmt.Fprintln(os.Stderr, "bench:", line) }
 
 func (s *settings) run(ctx context.Context) error {
+	if s.upsertRounds < 1 || s.upsertRows < 1 || s.upsertKeys < s.upsertRows {
+		return errors.New("upsert-rounds and upsert-rows must be positive, and upsert-keys not less than upsert-rows")
+	}
 	if s.rows < 1 || s.rowsWrite < 1 || s.rounds < 1 || s.threads < 1 || flag.NArg() > 0 {
 		return errors.New("rows, rounds and threads must be positive numbers, and there are no other arguments")
 	}
@@ -63,13 +79,24 @@ func (s *settings) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	switch {
+	case s.minutes > 0:
+		return s.soak(ctx, cache)
+	case s.upserts:
+		return s.measureUpserts(ctx, cache)
+	}
 	if s.reads || s.generateOnly {
 		if err := s.measureReads(ctx, cache); err != nil || s.generateOnly {
 			return err
 		}
 	}
 	if s.writing {
-		return s.writes(ctx, cache)
+		if err := s.writes(ctx, cache); err != nil {
+			return err
+		}
+	}
+	if s.following && s.profiles == "" {
+		return s.streams(ctx, cache)
 	}
 	return nil
 }

@@ -28,6 +28,8 @@ var readyLine = regexp.MustCompile(`^tributary: ready on (\S+?)[, ]`)
 // server is a running Tributary and connections to it.
 type server struct {
 	release string
+	// address is HOST:PORT.
+	address string
 	cmd     *exec.Cmd
 	// db has one connection, pool any number.
 	db, pool *sql.DB
@@ -73,7 +75,7 @@ func startServer(ctx context.Context, binary, warehouse string, threads int, rea
 	if m == nil {
 		return nil, errors.Join(fmt.Errorf("%s did not start: %q", binary, line), err, cmd.Process.Kill(), cmd.Wait())
 	}
-	s := &server{release: strings.TrimSpace(strings.SplitN(string(release), "\n", 2)[0]), cmd: cmd, received: &atomic.Int64{}}
+	s := &server{release: strings.TrimSpace(strings.SplitN(string(release), "\n", 2)[0]), address: m[1], cmd: cmd, received: &atomic.Int64{}}
 	if s.db, s.pool, err = connectAll("tcp", m[1], "root", "", s.received); err != nil {
 		return nil, err
 	}
@@ -157,7 +159,13 @@ func readRows(ctx context.Context, db *sql.DB, text string) (rows int64, err err
 		return 0, err
 	}
 	defer conn.Close()
-	err = conn.Raw(func(c any) error {
+	err = eachRow(ctx, conn, text, func() { rows++ })
+	return rows, err
+}
+
+// eachRow reads every row of a query without keeping it.
+func eachRow(ctx context.Context, conn *sql.Conn, text string, row func()) error {
+	return conn.Raw(func(c any) error {
 		// The driver's own rows: database/sql would cost more than the server.
 		r, err := c.(driver.QueryerContext).QueryContext(ctx, text, nil)
 		if err != nil {
@@ -172,10 +180,9 @@ func readRows(ctx context.Context, db *sql.DB, text string) (rows int64, err err
 			case err != nil:
 				return err
 			}
-			rows++
+			row()
 		}
 	})
-	return rows, err
 }
 
 func (s *server) close() error {

@@ -92,20 +92,12 @@ func (b *writeBench) check(ctx context.Context, table string, want *writeTotals)
 
 // prepare makes the rows, the source table and the statements.
 func (b *writeBench) prepare(ctx context.Context, progress func(string)) error {
-	// Connections that are opened afterwards may load files.
-	if _, err := b.server.pool.ExecContext(ctx, "SET GLOBAL local_infile = 1"); err != nil {
+	if err := b.allowFiles(ctx); err != nil {
 		return err
 	}
-	mysql.RegisterLocalFile(b.csv)
 	if b.check(ctx, sourceTable, b.totals) != nil {
 		progress("loading the source table")
-		if _, err := b.server.db.ExecContext(ctx, "DROP TABLE IF EXISTS "+sourceTable); err != nil {
-			return err
-		}
-		if err := b.create(ctx, sourceTable, "", "'file.format' = 'parquet'"); err != nil {
-			return err
-		}
-		if _, err := b.server.db.ExecContext(ctx, b.loadText(sourceTable)); err != nil {
+		if err := b.load(ctx, sourceTable, writeColumns, ""); err != nil {
 			return err
 		}
 		if err := b.check(ctx, sourceTable, b.totals); err != nil {
@@ -117,6 +109,26 @@ func (b *writeBench) prepare(ctx context.Context, progress func(string)) error {
 		b.values = append(b.values, m.valuesText(from, min(from+valuesRows, b.valuesRows)))
 	}
 	b.valuesTotals = &m.totals
+	return nil
+}
+
+// allowFiles lets connections that are opened afterwards load the CSV file.
+func (b *writeBench) allowFiles(ctx context.Context) error {
+	mysql.RegisterLocalFile(b.csv)
+	_, err := b.server.pool.ExecContext(ctx, "SET GLOBAL local_infile = 1")
+	return err
+}
+
+// load makes an append table of the CSV file. clause follows the columns.
+func (b *writeBench) load(ctx context.Context, table, columns, clause string) error {
+	if err := b.allowFiles(ctx); err != nil {
+		return err
+	}
+	for _, q := range []string{"DROP TABLE IF EXISTS " + table, fmt.Sprintf("CREATE TABLE %s (%s)%s WITH ('file.format' = 'parquet')", table, columns, clause), b.loadText(table)} {
+		if _, err := b.server.db.ExecContext(ctx, q); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
