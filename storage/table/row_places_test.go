@@ -113,6 +113,9 @@ func TestPositionsRead(t *testing.T) {
 		{"avro", nil},
 		{"bucket", []string{"bucket", "2", "bucket-key", "k", "file-index.bsi.columns", "k"}},
 	} {
+		if underRace && c.format != "parquet" && c.format != "bucket" {
+			continue
+		}
 		t.Run(c.format, func(t *testing.T) {
 			t.Parallel()
 			rnd := rand.New(rand.NewSource(int64(len(c.format))))
@@ -141,7 +144,7 @@ func TestPositionsRead(t *testing.T) {
 			}
 			big := 9000
 			if underRace {
-				big = 2500
+				big = 500
 			}
 			insert(big, 1400, 3)
 			insert(30, 5, 3)
@@ -152,7 +155,7 @@ func TestPositionsRead(t *testing.T) {
 				l.alter("t", schema.ChangeType{Path: []string{"k"}, Type: &schema.Type{Root: schema.BigInt}})
 				key = column.KindInt64
 			}
-			insert(5000, 5, 4)
+			insert(big/2, 5, 4)
 			l.eraseSome("t", rnd)
 
 			tb := l.placed("t")
@@ -171,6 +174,9 @@ func TestPositionsRead(t *testing.T) {
 			} {
 				for _, columns := range [][]int{{0, 1, 2, 3, 4, 5}, {5, 4, 3, 2, 1, 0}, {4, 0, 1, 2, 3, 5, 4}, {4, 5}, {5}, {0}, {}} {
 					for _, split := range []bool{false, true} {
+						if !split && len(columns) == 6 {
+							continue // the widest ones once
+						}
 						got, plan, parts := scanAll(t, tb, relation.Request{Columns: columns, Filter: filter}, split)
 						if filter == nil && len(got) != visible {
 							t.Fatalf("columns %v: %d rows, the table has %d", columns, len(got), visible)

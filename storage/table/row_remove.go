@@ -42,7 +42,12 @@ func newRemovals(table []schema.Field) *removals {
 func (t *Table) Positioned() bool { return t.places != nil }
 
 // FileOf is the data file with an ordinal that plans of the table, opened with positions, have given; nil where there is none.
-func (t *Table) FileOf(ordinal int32) *scan.File { return t.places.file(ordinal) }
+func (t *Table) FileOf(ordinal int32) *scan.File {
+	if t.places == nil {
+		return nil
+	}
+	return t.places.file(ordinal)
+}
 
 // takePlaced takes new rows and rows to remove.
 func (s *sink) takePlaced(ctx context.Context, b *column.Batch, kinds []int32) error {

@@ -151,7 +151,7 @@ func TestRemoveModel(t *testing.T) {
 		{"toggled", "p", false, []string{"deletion-vectors.enabled", "true", "deletion-vectors.modifiable", "true", "target-file-row-num", "20"}},
 		{"toggled-bucket", "", true, []string{"deletion-vectors.enabled", "true", "deletion-vectors.modifiable", "true", "bucket", "1", "bucket-key", "k", "target-file-row-num", "20"}},
 	} {
-		if underRace && c.name != "parquet" && c.name != "vectors-avro" && c.name != "tracked-orc" && c.name != "buckets" && c.name != "toggled-bucket" {
+		if underRace && c.name != "vectors-avro" && c.name != "tracked-orc" && c.name != "toggled-bucket" {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestRemoveModel(t *testing.T) {
 			}
 			steps := 30
 			if underRace {
-				steps = 15
+				steps = 10
 			}
 			for step := range steps {
 				var rows []string
