@@ -81,8 +81,13 @@ func readOptions(s *schema.TableSchema, now time.Time) (*tableOptions, error) {
 	if column >= 0 {
 		o.expiry = &read.Expiry{Column: column, Root: s.Fields[column].Type.Root, Before: now.Unix() - int64(after/time.Second)}
 	}
-	o.pick, err = readPicker(m, now)
-	o.pick.forceLevel0 = o.pick.forceLevel0 || o.lookup
+	if o.pick, err = readPicker(m, now); err != nil || !o.lookup {
+		return o, err
+	}
+	// GENTLE takes the files of level 0 with one of several compactions of a job (lookup-compact.max-interval, at least
+	// num-sorted-run.compaction-trigger of them). A statement, as a batch job, makes one.
+	kind, err := schema.OptLookupCompact.Get(m)
+	o.pick.forceLevel0 = kind != "GENTLE"
 	return o, err
 }
 

@@ -18,6 +18,7 @@ var (
 	OptCompactionSkipExpired   = boolOption("compaction.skip-expired-partitions", false, "compactions of buckets leave out partitions that have expired by their values")
 	OptFullCompactionCommits   = unsetInt("full-compaction.delta-commits", "commits between full compactions")
 	OptZOrderVarBytes          = intOption("zorder.var-length-contribution", 8, "bytes that texts and binaries give to a Z-order key")
+	OptLookupCompact           = enumOption("lookup-compact", "RADICAL", []string{"RADICAL", "GENTLE"}, "RADICAL (each commit) or GENTLE (at intervals)")
 	OptRowDeduplicate          = boolOption("changelog-producer.row-deduplicate", false, "updates that change nothing are left out of changelogs")
 	OptRowDeduplicateIgnore    = stringOption("changelog-producer.row-deduplicate-ignore-fields", "", "columns that do not count for row-deduplicate")
 )

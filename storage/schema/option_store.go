@@ -79,7 +79,6 @@ local-kv-db.block-size|MemorySize|4 kb|||block size of the local store
 local-merge-buffer-size|MemorySize||||pre-merge rows before the shuffle
 local-sort.max-num-file-handles|Integer|128|||fan-in of external sort
 lookup-compact.max-interval|Integer||||interval of gentle mode
-lookup-compact|Enum|RADICAL|RADICAL,GENTLE||RADICAL (each commit) or GENTLE (at intervals)
 lookup-wait|Boolean|true||changelog-producer.lookup-wait|commit waits for the lookup compaction
 lookup.blob-as-descriptor|Boolean|false|||lookup join only
 lookup.cache-file-retention|Duration|1 h|||local lookup files
