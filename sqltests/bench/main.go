@@ -28,8 +28,9 @@ type settings struct {
 	rowsWrite      int64
 	smallTime      time.Duration
 	// following measures streaming SELECTs, minutes, where positive, a long one and nothing else.
-	following bool
-	minutes   time.Duration
+	following  bool
+	streamRows int
+	minutes    time.Duration
 	// upserts measures upserts and what they leave, and nothing else: rounds of them into a table of upsertKeys keys.
 	upserts                bool
 	upsertRounds           int
@@ -51,6 +52,7 @@ func main() {
 	flag.Int64Var(&s.rowsWrite, "rows-write", 5_000_000, "`number` of rows that are written")
 	flag.DurationVar(&s.smallTime, "small-time", 4*time.Second, "how long single rows are inserted, for each number of connections")
 	flag.BoolVar(&s.following, "streams", true, "measure streaming SELECTs")
+	flag.IntVar(&s.streamRows, "stream-rows", 300, "`number` of rows of each table that is followed")
 	flag.DurationVar(&s.minutes, "soak", 0, "follow a table for this `time` and measure nothing else")
 	flag.BoolVar(&s.upserts, "upserts", false, "measure upserts with compactions beside them, and nothing else")
 	flag.IntVar(&s.upsertRounds, "upsert-rounds", 60, "`number` of statements that upsert")
@@ -72,8 +74,8 @@ func (s *settings) run(ctx context.Context) error {
 	if s.upsertRounds < 1 || s.upsertRows < 1 || s.upsertKeys < s.upsertRows {
 		return errors.New("upsert-rounds and upsert-rows must be positive, and upsert-keys not less than upsert-rows")
 	}
-	if s.rows < 1 || s.rowsWrite < 1 || s.rounds < 1 || s.threads < 1 || flag.NArg() > 0 {
-		return errors.New("rows, rounds and threads must be positive numbers, and there are no other arguments")
+	if s.rows < 1 || s.rowsWrite < 1 || s.streamRows < 1 || s.rounds < 1 || s.threads < 1 || flag.NArg() > 0 {
+		return errors.New("rows, stream-rows, rounds and threads must be positive numbers, and there are no other arguments")
 	}
 	cache, err := filepath.Abs(s.cache)
 	if err != nil {

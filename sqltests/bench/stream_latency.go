@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// latencyRows are commits that are measured, after latencyWarm ones that are not.
-	latencyRows, latencyWarm = 400, 20
+	// latencyWarm are commits that are not measured.
+	latencyWarm = 20
 	// latencyPause is the time between two commits, varied by up to as much, so that they do not keep step with
 	// anything in the server.
 	latencyPause = 15 * time.Millisecond
@@ -83,6 +83,10 @@ func (s *settings) latency(ctx context.Context, server *server, table, hint stri
 	var reading sync.WaitGroup
 	defer reading.Wait()
 	defer cancel()
+	// The answer to a SELECT begins with its first rows.
+	if _, err := server.db.ExecContext(ctx, "INSERT INTO "+table+" VALUES (-1, 'there before')"); err != nil {
+		return r, err
+	}
 	reader, err := server.pool.Conn(ctx)
 	if err != nil {
 		return r, err
@@ -96,7 +100,7 @@ func (s *settings) latency(ctx context.Context, server *server, table, hint stri
 		id int64
 		at time.Time
 	}
-	arrivals := make(chan arrival, latencyRows+latencyWarm)
+	arrivals := make(chan arrival, s.streamRows+latencyWarm)
 	ended := make(chan error, 1)
 	reading.Go(func() {
 		defer rows.Close()
@@ -118,7 +122,15 @@ func (s *settings) latency(ctx context.Context, server *server, table, hint stri
 	defer writer.Close()
 	var sent, answered, commits []time.Duration
 	pause := random(writeSeed)
-	for i := range int64(latencyRows + latencyWarm) {
+	select {
+	case first := <-arrivals:
+		if first.id != -1 {
+			return r, fmt.Errorf("the row %d came first", first.id)
+		}
+	case err := <-ended:
+		return r, fmt.Errorf("the stream ended: %w", err)
+	}
+	for i := range int64(s.streamRows + latencyWarm) {
 		for _, q := range []string{"BEGIN", fmt.Sprintf("INSERT INTO %s VALUES (%d, 'a row that is followed')", table, i)} {
 			if _, err := writer.ExecContext(ctx, q); err != nil {
 				return r, err
