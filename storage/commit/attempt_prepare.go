@@ -34,11 +34,11 @@ type attempt struct {
 
 // attempt prepares a snapshot that follows latest and tries to publish it. s is
 // nil where there is nothing to do. What was written for an attempt that surely failed is
-// removed; s is set where the error is errs.Uncertain.
-func (c *Committer) attempt(ctx context.Context, r *Request, ch *change, latest *snapshot.Snapshot) (s *snapshot.Snapshot, created bool, err error) {
+// removed; s is set where the error is errs.Uncertain. written are the metadata files of a snapshot that was created.
+func (c *Committer) attempt(ctx context.Context, r *Request, ch *change, latest *snapshot.Snapshot) (s *snapshot.Snapshot, written []string, created bool, err error) {
 	names, err := manifest.NewNames(c.t.Random)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	opts := c.t.Schema.Options
 	a := &attempt{
@@ -55,31 +55,31 @@ func (c *Committer) attempt(ctx context.Context, r *Request, ch *change, latest 
 		}
 	}()
 	if err := a.readBase(ctx); err != nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	if err := a.resolve(ctx); err != nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	if len(a.delta)+len(ch.changelog)+len(a.indexAdd)+len(a.indexDelete) == 0 && !r.Force && !ch.manifests && ch.statistics == "" {
-		return nil, false, nil
+		return nil, nil, false, nil
 	}
 	if err := a.checkConflicts(ctx); err != nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	if s, err = a.prepare(ctx); err != nil || s == nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	if latest != nil {
 		// What this one follows on must not be replaced any more.
 		if ok, err := c.t.Snapshots.Settled(ctx, latest); err != nil || !ok {
-			return s, false, err
+			return s, nil, false, err
 		}
 	}
 	created, err = c.t.Snapshots.Publish(ctx, s)
-	return s, created, err
+	return s, a.written, created, err
 }
 
 // readBase reads the lists of the snapshot before.

@@ -48,16 +48,21 @@ func (c *Committer) publish(ctx context.Context, r *Request, ch *change) (_ *sna
 		if err := c.checkRead(ctx, r, latest); err != nil {
 			return nil, err
 		}
-		s, created, err := c.attempt(ctx, r, ch, latest)
+		s, written, created, err := c.attempt(ctx, r, ch, latest)
+		if c.t.Snapshots.Expired(ctx, latest, err) {
+			err = nil // others have committed and expired what this one was to follow on: a lost race
+		} else if err == nil && s == nil {
+			return nil, nil
+		}
 		if err != nil && !errs.Is(err, errs.Uncertain) {
 			return nil, err
 		}
-		if created && !c.leftBehind(context.WithoutCancel(ctx), s) {
-			c.t.Snapshots.WriteLatestHint(ctx, s.ID)
-			return s, nil
-		}
-		if err == nil && s == nil {
-			return nil, nil
+		if created {
+			if !c.leftBehind(context.WithoutCancel(ctx), s) {
+				c.t.Snapshots.WriteLatestHint(ctx, s.ID)
+				return s, nil
+			}
+			c.t.Store.Delete(ctx, written...)
 		}
 		if err != nil {
 			if doubt == nil {

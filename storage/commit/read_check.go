@@ -57,6 +57,11 @@ func (c *Committer) checkRead(ctx context.Context, r *Request, latest *snapshot.
 	return err
 }
 
+// Overtaken makes an error of reading a snapshot that has expired meanwhile one that Stale reports.
+func Overtaken(label string, err error) error {
+	return errs.Conflictf("table %s: the snapshot that the statement read has expired meanwhile; repeat the statement: %w%w", label, err, stale{})
+}
+
 // stale marks the conflicts that Request.Read and Request.Check find.
 type stale struct{}
 

@@ -70,11 +70,9 @@ func (a *attempt) deletedFiles() (map[fileKey]bool, error) {
 // checkVectors checks deletion vectors against the files that are live after the
 // commit (sections 10.2, 10.3 and 12.3 of the format).
 //
-// A new vector needs its file, in every table: of two compactions that race, one may mark rows of a file that
-// the other has rewritten.
-//
-// Append tables: who deletes a data file must remove its vector, else it does
-// not know the rows that another writer deleted meanwhile.
+// Who deletes a data file must remove its vector, by naming the index file, else it does not know the rows
+// that another writer deleted meanwhile: they would come back. A new vector needs its file: where another
+// writer has rewritten it, the rows that the vector deletes are somewhere else now.
 //
 // Real buckets have one index file a bucket, which a new one replaces. Where the
 // commit does not name the file that it replaces, the new one must have what the old one had.
@@ -93,7 +91,7 @@ func (a *attempt) checkVectors(state map[string]*manifest.Entry) error {
 	if err != nil {
 		return err
 	}
-	unaware, keyed := a.unaware(), a.c.t.Schema.HasPrimaryKey()
+	unaware := a.unaware()
 	err = a.eachVector(a.indexAdd, func(k fileKey, e *manifest.IndexEntry, r *manifest.VectorRange) error {
 		if !live[k] {
 			return errs.Conflictf("table %s: rows of data file %s were to be deleted, but another writer removed the file meanwhile; repeat the statement", label, k.name)
@@ -115,13 +113,10 @@ func (a *attempt) checkVectors(state map[string]*manifest.Entry) error {
 		if named(e) {
 			return nil
 		}
-		if unaware || !keyed && gone[k] && !a.r.DropVectors {
-			if gone[k] {
-				return errs.Conflictf("table %s: data file %s, which this commit deletes, has a deletion vector in %s, since another writer deleted rows of it meanwhile; repeat the statement", label, k.name, e.Name)
-			}
-			return nil
+		if gone[k] && (unaware || !a.r.DropVectors) {
+			return errs.Conflictf("table %s: data file %s, which this commit deletes, has a deletion vector in %s, since another writer deleted rows of it meanwhile; repeat the statement", label, k.name, e.Name)
 		}
-		if !live[k] || !replaced[fileKey{k.partition, k.bucket, ""}] {
+		if unaware || !live[k] || !replaced[fileKey{k.partition, k.bucket, ""}] {
 			return nil
 		}
 		if n := added[k]; n == nil || n.Cardinality != nil && r.Cardinality != nil && *n.Cardinality < *r.Cardinality {

@@ -20,7 +20,7 @@ import (
 	"github.com/tributarydb/tributary/storage/write"
 )
 
-// maxTries is how often a compaction is made anew after another writer has rewritten the same files.
+// maxTries is how often a compaction is made anew after another writer has rewritten the same files, or expired what it reads.
 const maxTries = 5
 
 // Target is the branch that is compacted.
@@ -63,7 +63,7 @@ type Result struct {
 }
 
 // Run compacts a branch and commits the result as one snapshot. errs.Conflict: other writers rewrote
-// the same files again and again. errs.Uncertain: the snapshot may have been published.
+// the same files again and again, or expired them (errs.NotFound, errs.Corrupt). errs.Uncertain: the snapshot may have been published.
 func Run(ctx context.Context, t Target, r Request) (Result, error) {
 	if r.Sort != nil {
 		if err := r.Sort.Check(t.Source.Label, t.Source.Schema); err != nil {
@@ -72,22 +72,26 @@ func Run(ctx context.Context, t Target, r Request) (Result, error) {
 	}
 	once := runOnce
 	if t.Source.Schema.BucketMode() == schema.Postpone && r.Sort == nil {
-		once = postponeOnce
+		if once = postponeOnce; r.Buckets != nil {
+			return Result{}, errs.Invalidf("table %s has 'bucket' = '%d': its compaction takes whole partitions, no buckets", t.Source.Label, schema.PostponeBucket)
+		}
 	}
 	for try := 1; ; try++ {
-		res, err := once(ctx, &t, &r)
-		if err == nil || !errs.Is(err, errs.Conflict) || try == maxTries || ctx.Err() != nil {
+		snap, err := t.Snapshots.Latest(ctx)
+		if err != nil || snap == nil {
+			return Result{}, err
+		}
+		res, err := once(ctx, &t, &r, snap)
+		again := errs.Is(err, errs.Conflict) || t.Snapshots.Expired(ctx, snap, err)
+		if err == nil || !again || try == maxTries || ctx.Err() != nil {
 			return res, err
 		}
 	}
 }
 
-func runOnce(ctx context.Context, t *Target, r *Request) (out Result, err error) {
+// runOnce compacts the state of a snapshot.
+func runOnce(ctx context.Context, t *Target, r *Request, snap *snapshot.Snapshot) (out Result, err error) {
 	defer errs.Recover(&err, "compacting table "+t.Source.Label)
-	snap, err := t.Snapshots.Latest(ctx)
-	if err != nil || snap == nil {
-		return out, err
-	}
 	indexes, err := readIndexes(ctx, t.Source, snap)
 	if err != nil {
 		return out, err

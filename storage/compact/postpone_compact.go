@@ -22,15 +22,8 @@ import (
 // compacted as the strategy has it. Everything becomes visible with one COMPACT snapshot.
 
 // postponeOnce compacts a postpone table.
-func postponeOnce(ctx context.Context, t *Target, r *Request) (out Result, err error) {
+func postponeOnce(ctx context.Context, t *Target, r *Request, snap *snapshot.Snapshot) (out Result, err error) {
 	defer errs.Recover(&err, "compacting table "+t.Source.Label)
-	if r.Buckets != nil {
-		return out, errs.Invalidf("table %s has 'bucket' = '%d': its compaction takes whole partitions, no buckets", t.Source.Label, schema.PostponeBucket)
-	}
-	snap, err := t.Snapshots.Latest(ctx)
-	if err != nil || snap == nil {
-		return out, err
-	}
 	files, _, err := t.Source.LiveFiles(ctx, snap, scan.Request{Partitions: r.Partitions})
 	if err != nil {
 		return out, err

@@ -124,6 +124,7 @@ func (s *Store) WriteManifests(ctx context.Context, entries []Entry, o WriteOpti
 			return w.Close()
 		})
 		if err != nil {
+			s.Delete(ctx, name) // it may be there: the answer may have been lost
 			return out, err
 		}
 		info := sum.info()

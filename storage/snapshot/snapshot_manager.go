@@ -110,6 +110,17 @@ func (m *Manager) Get(ctx context.Context, id int64) (*Snapshot, error) {
 	return s, nil
 }
 
+// Expired reports whether an error comes from the expiry of the snapshot that was read: a file was not found, which
+// counts as damage where it holds data, and the snapshot is no longer there either. What was read can be read anew from
+// the newest one then.
+func (m *Manager) Expired(ctx context.Context, s *Snapshot, err error) bool {
+	if s == nil || !errs.Is(err, errs.NotFound) && !errs.Is(err, errs.Corrupt) {
+		return false
+	}
+	there, err := m.Exists(ctx, s.ID)
+	return err == nil && !there
+}
+
 // Exists reports whether a snapshot's file exists.
 func (m *Manager) Exists(ctx context.Context, id int64) (bool, error) {
 	return exists(ctx, m.fio, m.Path(id))

@@ -14,26 +14,37 @@ import (
 	"github.com/tributarydb/tributary/storage/table"
 )
 
-// TestCompactRaces lets writers, compactions and overwrites of two processes meet on the buckets of one table. Each writer has keys
+// TestCompactRaces lets writers, compactions, overwrites and expiry of two processes meet on the buckets of one table. Each writer has keys
 // of its own, so that what must be there at the end is known: no row may be lost, none may come back, and no deletion vector
 // may be left without its file.
 func TestCompactRaces(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		opts []string
+		// expire lets both processes remove all snapshots but the newest again and again.
+		expire bool
+		// dynamic assigns buckets dynamically.
+		dynamic bool
 	}{
-		{"plain", []string{"changelog-producer", "none"}},
-		{"vectors", []string{"deletion-vectors.enabled", "true", "changelog-producer", "lookup"}},
-		{"full", []string{"changelog-producer", "full-compaction"}},
-		{"aggregation", []string{"merge-engine", "aggregation", "fields.v.aggregate-function", "last_value", "deletion-vectors.enabled", "true"}},
+		{"plain", []string{"changelog-producer", "none"}, false, false},
+		{"vectors", []string{"deletion-vectors.enabled", "true", "changelog-producer", "lookup"}, false, false},
+		{"full", []string{"changelog-producer", "full-compaction"}, false, false},
+		{"aggregation", []string{"merge-engine", "aggregation", "fields.v.aggregate-function", "last_value", "deletion-vectors.enabled", "true"}, false, false},
+		{"expiring", []string{"changelog-producer", "none"}, true, false},
+		{"expiring-vectors", []string{"deletion-vectors.enabled", "true", "changelog-producer", "lookup"}, true, false},
+		{"expiring-dynamic", []string{"deletion-vectors.enabled", "true"}, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			one := newLake(t)
 			// The other process shares the files and nothing else.
 			two := openLake(t, one.mem, one.mem)
+			buckets := []string{"bucket", "2"}
+			if c.dynamic {
+				buckets = nil
+			}
 			one.create("t", "k STRING NOT NULL; p INT NOT NULL; v STRING", "k,p", "p",
-				append([]string{"bucket", "2", "num-sorted-run.compaction-trigger", "3", "target-file-size", "4 kb", "commit.min-retry-wait", "1 ms", "commit.max-retry-wait", "5 ms"}, c.opts...)...)
+				append(append(buckets, "num-sorted-run.compaction-trigger", "3", "target-file-size", "4 kb", "commit.min-retry-wait", "1 ms", "commit.max-retry-wait", "5 ms"), c.opts...)...)
 			const writers, rounds = 4, 6
 			want := make([]map[string]string, writers+1)
 			var wg sync.WaitGroup
@@ -91,6 +102,23 @@ func TestCompactRaces(t *testing.T) {
 			}()
 			var others sync.WaitGroup
 			for n, l := range []*lake{one, two} {
+				if c.expire {
+					others.Add(1)
+					go func() {
+						defer others.Done()
+						for {
+							select {
+							case <-stop:
+								return
+							default:
+							}
+							if err := expireDeed.run(l); err != nil {
+								fail("expiry: %v", err)
+								return
+							}
+						}
+					}()
+				}
 				others.Add(1)
 				go func() {
 					defer others.Done()
@@ -105,7 +133,7 @@ func TestCompactRaces(t *testing.T) {
 						if err == nil {
 							_, err = tb.Compact(context.Background(), table.CompactOptions{Full: rnd.Intn(2) == 0})
 						}
-						if err != nil && !errs.Is(err, errs.Conflict) {
+						if err != nil && !errs.Is(err, errs.Conflict) && !(c.expire && errs.Is(err, errs.NotFound)) {
 							fail("compaction: %v", err)
 							return
 						}
@@ -127,7 +155,7 @@ func TestCompactRaces(t *testing.T) {
 			one.compact("t", table.CompactOptions{Full: true})
 			one.expect("t", rows...)
 			vectorsHaveFiles(t, one)
-			if strings.Contains(strings.Join(c.opts, " "), "lookup") {
+			if !c.expire && strings.Contains(strings.Join(c.opts, " "), "lookup") {
 				log := &replayed{l: one, name: "t", rows: map[string]string{}, lenient: true}
 				log.follow()
 				// OVERWRITE is no part of a changelog.

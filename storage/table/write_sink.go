@@ -320,6 +320,9 @@ func (s *sink) publishOnce(ctx context.Context, w *write.Writer) (id int64, err 
 		return 0, err
 	}
 	messages, err := w.Prepare(ctx, st)
+	if s.t.snaps.Expired(ctx, st.Snapshot, err) {
+		err = commit.Overtaken(s.t.Label(), err)
+	}
 	if err != nil {
 		return 0, err
 	}
