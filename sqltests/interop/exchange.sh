@@ -3,7 +3,9 @@
 # read the data files: exchange.sh [TRIBUTARY [SCRIPT…]]
 #
 # As run.sh, it skips what is not installed with a line that says what is missing; with CI=true it is installed first, and
-# failing to do so is an error. See exchange/doc.go for the scripts.
+# failing to do so is an error. See exchange/doc.go for the scripts. Without scripts, or where they are "-" for none, Tributary and Apache
+# Paimon then write and compact the same tables in turn for INTEROP_ROUNDS rounds (default 8), and two servers and Paimon write
+# the same tables at once for INTEROP_TOGETHER (default 20s); 0 leaves that out.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -78,7 +80,12 @@ fi
 if [ "${#engines[@]}" -eq 0 ]; then exit 0; fi
 
 scripts=("${@:2}")
+rounds=${INTEROP_ROUNDS:-0} together=${INTEROP_TOGETHER:-0}
+if [ "${#scripts[@]}" -eq 0 ] || [ "${scripts[0]}" = - ]; then
+  rounds=${INTEROP_ROUNDS:-8} together=${INTEROP_TOGETHER:-20s}
+fi
 if [ "${#scripts[@]}" -eq 0 ]; then scripts=("$here"/exchange/scripts/*.slt); fi
+if [ "${scripts[0]}" = - ]; then scripts=(); fi
 
 cd "$root"
 go build -o "$work/exchange" ./sqltests/interop/exchange
@@ -104,16 +111,13 @@ start() {
     exit 1
   fi
 }
-# INTEROP_TOGETHER=20s: two servers and Apache Paimon write the same tables at once for that long
-together=()
-if [ -n "${INTEROP_TOGETHER:-}" ]; then
+turns=(-rounds "$rounds")
+if [ "$together" != 0 ]; then
   start second
-  together=(-second-server "127.0.0.1:$port" -together "$INTEROP_TOGETHER")
-else
-  echo "skip: concurrent writers: INTEROP_TOGETHER is not set (INTEROP_TOGETHER=20s)"
+  turns+=(-second-server "127.0.0.1:$port" -together "$together")
 fi
 start server
 status=0
-"$work/exchange" -server "127.0.0.1:$port" "${together[@]}" -user exchange -password-file "$work/password" "${engines[@]}" "${scripts[@]}" 2>"$work/engines.err" || status=$?
+"$work/exchange" -server "127.0.0.1:$port" "${turns[@]}" -user exchange -password-file "$work/password" "${engines[@]}" "${scripts[@]}" 2>"$work/engines.err" || status=$?
 if [ "$status" -ne 0 ]; then tail -n 40 "$work/engines.err" | cut -c1-300 | sed 's/^/    /'; fi
 exit "$status"

@@ -1,9 +1,10 @@
 // Command exchange lets Tributary and other implementations of Paimon write and read the same tables in turn.
 //
-//	exchange -server ADDRESS -user U -password-file F [-engine NAME=COMMAND]… [-second-server ADDRESS [-together 20s]] SCRIPT…
+//	exchange -server ADDRESS -user U -password-file F [-engine NAME=COMMAND]… [-rounds 8] [-second-server ADDRESS [-together 20s]] SCRIPT…
 //
 // Its role: run scripts whose records say who executes them, and compare each
-// engine's rows with those of the script; with a second server, let both and Apache Paimon write the same tables at once, and look
+// engine's rows with those of the script; with rounds, let it and Apache Paimon write and compact the same keyed tables in turn, and
+// compare what both read, changelogs and snapshots included; with a second server, let both and Apache Paimon write the same tables at once, and look
 // for an order of their statements that explains all answers. It may import sqltests/runner and sqltests/history only, and
 // must never look into a table's files itself.
 //

@@ -25,6 +25,7 @@ func run() error {
 	user := flag.String("user", "root", "its user")
 	second := flag.String("second-server", "", "address of another Tributary server of the same warehouse, which writes beside the first one and Paimon")
 	span := flag.Duration("together", 20*time.Second, "for how long they write")
+	rounds := flag.Int("rounds", 0, "for how many rounds the Tributary server and Paimon write and compact the same keyed tables in turn")
 	passwordFile := flag.String("password-file", "", "file with the user's password")
 	x := &exchange{engines: map[string]*process{}, order: []string{tributary}, print: func(s string) { fmt.Println(s) }}
 	commands := map[string][]string{}
@@ -85,6 +86,12 @@ func run() error {
 			if x.Failed == before.Failed && x.Passed > before.Passed {
 				fmt.Printf("ok: %s: %d records\n", strings.TrimSuffix(filepath.Base(v.Name), ".slt"), x.Passed-before.Passed)
 			}
+		}
+	}
+	if *rounds > 0 {
+		if err := x.alternate(ctx, *rounds); err != nil {
+			x.Failed++
+			fmt.Println("FAIL: tables written in turn:", err)
 		}
 	}
 	if *second != "" {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -24,6 +25,8 @@ const (
 	rivalConnections = 3
 	// checkTimeout bounds the search for an order of the statements of one partition or key.
 	checkTimeout = time.Minute
+	// rivalWaits is how many times the time of a contest Paimon may take to send rivalStatements.
+	rivalWaits, rivalStatements = 6, 12
 	// uncertainCommit is the number of the error after which nobody knows whether a statement was carried out.
 	uncertainCommit = 1180
 )
@@ -34,7 +37,15 @@ var rivalTables = []string{
 	"CREATE TABLE rival_append (k INT, p INT) PARTITIONED BY (p) WITH (" + rivalOptions + ")",
 	"CREATE TABLE rival_fixed (k INT, v STRING, p INT, PRIMARY KEY (k, p)) PARTITIONED BY (p) WITH (" + rivalOptions + ", 'bucket' = '2')",
 	"CREATE TABLE rival_dynamic (k INT, v STRING, p INT, PRIMARY KEY (k, p)) PARTITIONED BY (p) WITH (" + rivalOptions + ", 'dynamic-bucket.target-row-num' = '3')",
+	"CREATE TABLE rival_vectors (k INT, v STRING, p INT, PRIMARY KEY (k, p)) PARTITIONED BY (p) WITH (" + rivalOptions + ", 'bucket' = '1', " +
+		"'changelog-producer' = 'lookup', 'deletion-vectors.enabled' = 'true')",
 }
+
+// rivalKeyed are those with a primary key, rivalNames all.
+var (
+	rivalKeyed = []string{"rival_fixed", "rival_dynamic", "rival_vectors"}
+	rivalNames = append([]string{"rival_append"}, rivalKeyed...)
+)
 
 const rivalOptions = "'commit.max-retries' = '1000', 'commit.min-retry-wait' = '1 ms', 'commit.max-retry-wait' = '50 ms'"
 
@@ -84,7 +95,7 @@ func (r *rival) write(ctx context.Context, text string, effects ...history.Effec
 // step sends one statement.
 func (r *rival) step(ctx context.Context) error {
 	p := r.rnd.Intn(sharedPartitions)
-	switch n := r.rnd.Intn(10); {
+	switch n := r.rnd.Intn(12); {
 	case n < 4:
 		var rows, values []string
 		for range 1 + r.rnd.Intn(3) {
@@ -97,8 +108,12 @@ func (r *rival) step(ctx context.Context) error {
 		k := r.number()
 		return r.write(ctx, fmt.Sprintf("INSERT OVERWRITE rival_append PARTITION (p = %d) VALUES (%s)", p, k),
 			history.Effect{Kind: history.Set, Object: fmt.Sprintf("rival_append/p=%d", p), Values: []string{k}})
-	case n < 8:
-		table := []string{"rival_fixed", "rival_dynamic"}[r.rnd.Intn(2)]
+	case n == 5 && !r.own:
+		// Paimon expects that nobody else compacts what it is writing.
+		table, strategy := rivalNames[r.rnd.Intn(len(rivalNames))], []string{"minor", "full"}[r.rnd.Intn(2)]
+		return r.write(ctx, fmt.Sprintf("CALL sys.compact(`table` => '%s', partitions => 'p=0;p=1', compact_strategy => '%s')", table, strategy))
+	case n < 10:
+		table := rivalKeyed[r.rnd.Intn(len(rivalKeyed))]
 		if r.own {
 			p = ownPartition
 		}
@@ -106,7 +121,7 @@ func (r *rival) step(ctx context.Context) error {
 		return r.write(ctx, fmt.Sprintf("INSERT INTO %s VALUES (%d, '%s', %d)", table, k, v, p),
 			history.Effect{Kind: history.Set, Object: fmt.Sprintf("%s/p=%d/k=%d", table, p, k), Values: []string{v}})
 	}
-	return r.readAll(ctx, []string{"rival_append", "rival_fixed", "rival_dynamic"}[r.rnd.Intn(3)])
+	return r.readAll(ctx, rivalNames[r.rnd.Intn(len(rivalNames))])
 }
 
 // readAll reads a table and records what was in each of its objects.
@@ -217,13 +232,22 @@ func (x *exchange) contest(ctx context.Context, servers []runner.Target, span ti
 	}
 	java := engine(paimon)
 	add(java)
-	end := time.Now().Add(span)
+	// A slow machine gives Paimon more time.
+	start := time.Now()
+	var sent atomic.Int64
+	going := func() bool {
+		past := time.Since(start)
+		return past < span || past < rivalWaits*span && sent.Load() < rivalStatements
+	}
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	failures := map[string]int{}
 	for _, r := range rivals {
 		wg.Go(func() {
-			for time.Now().Before(end) {
+			for going() {
+				if r.own {
+					sent.Add(1)
+				}
 				if err := r.step(ctx); err != nil {
 					mu.Lock()
 					failures[fmt.Sprintf("client %d: %.300s", r.id, err)]++
@@ -243,7 +267,7 @@ func (x *exchange) contest(ctx context.Context, servers []runner.Target, span ti
 		}
 	}
 	for _, r := range readers {
-		for _, t := range []string{"rival_append", "rival_fixed", "rival_dynamic"} {
+		for _, t := range rivalNames {
 			if err := r.readAll(ctx, t); err != nil {
 				return fmt.Errorf("client %d reads %s: %w", r.id, t, err)
 			}
@@ -259,7 +283,7 @@ func (x *exchange) contest(ctx context.Context, servers []runner.Target, span ti
 	if err := rec.Check(checkTimeout); err != nil {
 		return err
 	}
-	for _, t := range []string{"rival_append", "rival_fixed", "rival_dynamic"} {
+	for _, t := range rivalNames {
 		if err := x.dense(ctx, t); err != nil {
 			return err
 		}
