@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"math/rand"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -99,7 +100,7 @@ func TestGoroutines(t *testing.T) {
 			if err := server.Stop(); err != nil {
 				t.Error(err)
 			}
-			judge(t, rec, mem, "/w")
+			judge(t, rec, mem, "/w", slices.Concat(logs, keyed)...)
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -182,6 +183,6 @@ func TestProcesses(t *testing.T) {
 		t.Errorf("the outcome of %d statements is not known", unknown)
 	}
 	started := time.Now()
-	judge(t, rec, fileio.NewLocal(), dir)
+	judge(t, rec, fileio.NewLocal(), dir, slices.Concat(logs, keyed)...)
 	t.Logf("judged in %s", time.Since(started))
 }

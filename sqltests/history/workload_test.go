@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -221,8 +220,8 @@ func connect(t *testing.T, target runner.Target) *sql.DB {
 	return db
 }
 
-// judge checks a history and the files that it left.
-func judge(t *testing.T, rec *Recorder, fio fileio.FileIO, warehouse string) {
+// judge checks a history and the files that it left of tables.
+func judge(t *testing.T, rec *Recorder, fio fileio.FileIO, warehouse string, tables ...string) {
 	t.Helper()
 	ctx := context.Background()
 	done, refused, unknown := rec.Count()
@@ -235,7 +234,7 @@ func judge(t *testing.T, rec *Recorder, fio fileio.FileIO, warehouse string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, n := range slices.Concat(logs, keyed) {
+		for _, n := range tables {
 			dir := warehouse + "/default.db/" + n
 			if err := v.Table(ctx, dir); err != nil {
 				t.Fatal(err)
@@ -250,7 +249,7 @@ func judge(t *testing.T, rec *Recorder, fio fileio.FileIO, warehouse string) {
 	}
 	look()
 	// The cleaning removes strays, and nothing else.
-	stray := warehouse + "/default.db/log/p=0/bucket-0/data-stray.parquet"
+	stray := warehouse + "/default.db/" + tables[0] + "/p=0/bucket-0/data-stray.parquet"
 	if err := fio.Overwrite(ctx, stray, []byte("x")); err != nil {
 		t.Fatal(err)
 	}

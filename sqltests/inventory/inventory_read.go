@@ -128,7 +128,7 @@ func (v *Inventory) branch(ctx context.Context, dir string, m *snapshot.Manager)
 	return nil
 }
 
-// refer notes what a state names, and demands that what it needs is there.
+// refer notes what a state names, and demands that what it needs is there, and that deletion vectors are of live files.
 func (v *Inventory) refer(ctx context.Context, dir string, s *snapshot.Snapshot, kind string) error {
 	used, names := v.used[dir], v.names[dir]
 	store := manifest.NewStore(v.fio, dir, v.manifests)
@@ -212,7 +212,7 @@ func (v *Inventory) refer(ctx context.Context, dir string, s *snapshot.Snapshot,
 		return err
 	}
 	all := slices.Concat(base, delta)
-	gone := map[string]bool{}
+	gone, live := map[string]bool{}, map[string]bool{}
 	id := func(e *manifest.Entry) string { return fmt.Sprint(e.File.Name, "@", e.File.Level) }
 	for i := range all {
 		if all[i].Kind == manifest.Delete {
@@ -228,6 +228,7 @@ func (v *Inventory) refer(ctx context.Context, dir string, s *snapshot.Snapshot,
 		if gone[id(e)] {
 			continue
 		}
+		live[e.File.Name] = true
 		for _, n := range append([]string{e.File.Name}, e.File.ExtraFiles...) {
 			if err := need("data file", n); err != nil {
 				return err
@@ -245,6 +246,11 @@ func (v *Inventory) refer(ctx context.Context, dir string, s *snapshot.Snapshot,
 		for i := range index {
 			if err := need("index file", index[i].Name); err != nil {
 				return err
+			}
+			for _, r := range index[i].Ranges {
+				if !live[r.DataFile] {
+					return fmt.Errorf("index file %s has a deletion vector of %s, which is not live", index[i].Name, r.DataFile)
+				}
 			}
 		}
 	}
