@@ -129,6 +129,9 @@ func (b *upsertBench) threeStates(ctx context.Context, cache string) error {
 	if err := os.RemoveAll(into); err != nil {
 		return err
 	}
+	if err := os.MkdirAll(into, 0o777); err != nil {
+		return err
+	}
 	if err := golden.CopyFolder(filepath.Join(w.Dir, database, generate.Append), into); err != nil {
 		return err
 	}
