@@ -128,19 +128,25 @@ func nameOf(t *sqlparser.AliasedTableExpr) (sqlparser.TableName, bool) {
 	return n, ok
 }
 
-// findTable finds the table that a name without columns means: an alias, or a table.
+// findTable finds the table that a name without columns means: an alias, or a table. As the binder, it takes upper and lower
+// case for equal where no name is the same.
 func findTable(all []*sqlparser.AliasedTableExpr, name sqlparser.TableName) *sqlparser.AliasedTableExpr {
-	for _, t := range all {
-		n, ok := nameOf(t)
-		if !ok {
-			continue
-		}
-		alias, db := t.As.String(), name.DbQualifier.String()
-		if alias != "" && db == "" && strings.EqualFold(alias, name.Name.String()) {
-			return t
-		}
-		if alias == "" && n.Name.String() == name.Name.String() && (db == "" || n.DbQualifier.IsEmpty() || db == n.DbQualifier.String()) {
-			return t
+	db := name.DbQualifier.String()
+	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+		for _, t := range all {
+			n, ok := nameOf(t)
+			if !ok {
+				continue
+			}
+			if alias := t.As.String(); alias != "" {
+				if db == "" && same(alias, name.Name.String()) {
+					return t
+				}
+				continue
+			}
+			if same(n.Name.String(), name.Name.String()) && (db == "" || n.DbQualifier.IsEmpty() || same(db, n.DbQualifier.String())) {
+				return t
+			}
 		}
 	}
 	return nil
@@ -160,7 +166,11 @@ func (c *changeQuery) findUpdated(exprs sqlparser.AssignmentExprs) error {
 		if e.Name.Qualifier.IsEmpty() {
 			return errs.Unsupportedf("UPDATE of a join has to name the table of each column that is assigned: SET t.%s = …", e.Name.Name.String())
 		}
-		if t := findTable(all, e.Name.Qualifier); c.table == nil {
+		t := findTable(all, e.Name.Qualifier)
+		if t == nil {
+			return unknownColumn(e.Name)
+		}
+		if c.table == nil {
 			c.table = t
 		}
 	}
@@ -176,12 +186,16 @@ func (c *changeQuery) sameTable(all []*sqlparser.AliasedTableExpr, exprs sqlpars
 		switch findTable(all, e.Name.Qualifier) {
 		case c.table:
 		case nil:
-			return errmap.New(1054, "42S22", "Unknown column '%s.%s' in 'field list'", e.Name.Qualifier.Name.String(), e.Name.Name.String())
+			return unknownColumn(e.Name)
 		default:
 			return errs.Unsupportedf("UPDATE of columns of several tables is not supported, since tables are committed one by one; use a statement for each table")
 		}
 	}
 	return nil
+}
+
+func unknownColumn(n *sqlparser.ColName) error {
+	return errmap.New(1054, "42S22", "Unknown column '%s.%s' in 'field list'", n.Qualifier.Name.String(), n.Name.String())
 }
 
 // alias is how the table is called in the statement.
