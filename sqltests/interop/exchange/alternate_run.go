@@ -253,7 +253,7 @@ func (a *alternation) both(ctx context.Context, query func(t *alternateTable) st
 	all := strings.Join(parts, " UNION ALL ")
 	rows, err := a.paimon(all)
 	if err != nil {
-		return nil, fmt.Errorf("Paimon: %s: %w", all, err)
+		return nil, fmt.Errorf("by paimon: %s: %w", all, err)
 	}
 	add(theirs, rows)
 	var bad []error
