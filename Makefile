@@ -1,4 +1,4 @@
-# Targets: build, run, test, lint, interop, bench, bench-writes, bench-stream, bench-upserts, microbench.
+# Targets: build, run, test, lint, interop, interop-writers, bench, bench-writes, bench-stream, bench-upserts, microbench.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -17,7 +17,7 @@ endif
 # The race detector needs cgo and a C compiler, for the test binaries only.
 HAVE_CC := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo yes)
 
-.PHONY: build run test lint interop bench bench-writes bench-stream bench-upserts microbench clean
+.PHONY: build run test lint interop interop-writers bench bench-writes bench-stream bench-upserts microbench clean
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o build/tributary ./cmd/tributary
@@ -52,6 +52,10 @@ lint:
 interop: build
 	sqltests/interop/run.sh build/tributary
 	sqltests/interop/exchange.sh build/tributary
+
+# Apache Paimon and two servers write and compact the same tables, in turn and at once.
+interop-writers: build
+	INTEROP_ROUNDS=8 INTEROP_TOGETHER=20s sqltests/interop/exchange.sh build/tributary -
 
 # Against other engines on generated data, see docs/benchmarks.md: make bench ROWS=1000000 ROWS_WRITE=500000
 # WRITES=no leaves the writing out, STREAMS=no following a table; bench-writes measures writing only. With PROFILE=folder only CPU profiles are written.

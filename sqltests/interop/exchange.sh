@@ -3,9 +3,9 @@
 # read the data files: exchange.sh [TRIBUTARY [SCRIPT…]]
 #
 # As run.sh, it skips what is not installed with a line that says what is missing; with CI=true it is installed first, and
-# failing to do so is an error. See exchange/doc.go for the scripts. Without scripts, or where they are "-" for none, Tributary and Apache
-# Paimon then write and compact the same tables in turn for INTEROP_ROUNDS rounds (default 8), and two servers and Paimon write
-# the same tables at once for INTEROP_TOGETHER (default 20s); 0 leaves that out.
+# failing to do so is an error. See exchange/doc.go for the scripts; "-" is none. With INTEROP_ROUNDS=8 Tributary and Apache Paimon then
+# write and compact the same tables in turn for 8 rounds, and with INTEROP_TOGETHER=20s two servers and Paimon write the same tables at once
+# for that long: make interop-writers.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -81,9 +81,6 @@ if [ "${#engines[@]}" -eq 0 ]; then exit 0; fi
 
 scripts=("${@:2}")
 rounds=${INTEROP_ROUNDS:-0} together=${INTEROP_TOGETHER:-0}
-if [ "${#scripts[@]}" -eq 0 ] || [ "${scripts[0]}" = - ]; then
-  rounds=${INTEROP_ROUNDS:-8} together=${INTEROP_TOGETHER:-20s}
-fi
 if [ "${#scripts[@]}" -eq 0 ]; then scripts=("$here"/exchange/scripts/*.slt); fi
 if [ "${scripts[0]}" = - ]; then scripts=(); fi
 
