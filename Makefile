@@ -36,7 +36,7 @@ test:
 ifeq ($(HAVE_CC),yes)
 	TZ=$(TZ) CGO_ENABLED=1 go test -race -timeout 60m ./...
 	@echo "faults at every file operation, writes and changelogs of all kinds of tables, of which the race detector saw a part"
-	TZ=$(TZ) CGO_ENABLED=0 go test ./sqlengine/faults ./storage/table
+	TZ=$(TZ) CGO_ENABLED=0 go test -timeout 60m ./sqlengine/faults ./storage/table
 else
 	@echo "no C compiler: running without the race detector"
 	TZ=$(TZ) CGO_ENABLED=0 go test -timeout 60m ./...
