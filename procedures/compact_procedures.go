@@ -35,30 +35,14 @@ func compactTable(ctx context.Context, c *call) (*result, error) {
 	if o.Options, err = c.options("options"); err != nil {
 		return nil, err
 	}
-	if c.has("where") && c.has("partitions") {
-		return nil, errs.Invalidf("procedure %s: partitions and where cannot be used together.", c.procedure)
-	}
 	if o.Sort != nil && c.has("partition_idle_time") {
 		return nil, errs.Invalidf("procedure %s: sort compact do not support 'partition_idle_time'.", c.procedure)
 	}
-	t, err := c.open(ctx)
+	t, selected, err := c.openPartitions(ctx, "partitions")
 	if err != nil {
 		return nil, err
 	}
-	if text := c.text("partitions"); text != "" {
-		specs, err := partitionSpecs(c.procedure, text)
-		if err != nil {
-			return nil, err
-		}
-		if o.Partitions, err = partitionMatcher(c.procedure, t, specs); err != nil {
-			return nil, err
-		}
-	}
-	if text := c.text("where"); text != "" {
-		if o.Partitions, err = c.partitionsWhere(ctx, t, text); err != nil {
-			return nil, err
-		}
-	}
+	o.Partitions = selected
 	if text := c.text("buckets"); text != "" {
 		if o.Buckets, err = bucketMatcher(c.procedure, text); err != nil {
 			return nil, err
@@ -148,6 +132,28 @@ func (c *call) sorting() (*compact.Sort, error) {
 		return nil, errs.Invalidf("procedure %s: You must specify 'order strategy' and 'order by columns' both.", c.procedure)
 	}
 	return &compact.Sort{Strategy: strategy, Columns: columns}, nil
+}
+
+// openPartitions opens the call's table, and reads which of its partitions are meant: by the argument named by, or by where; nil = all.
+func (c *call) openPartitions(ctx context.Context, by string) (t *table.Table, selected func([]column.Scalar) bool, err error) {
+	if c.has("where") && c.has(by) {
+		return nil, nil, errs.Invalidf("procedure %s: partitions and where cannot be used together.", c.procedure)
+	}
+	if t, err = c.open(ctx); err != nil {
+		return nil, nil, err
+	}
+	if text := c.text(by); text != "" {
+		specs, err := partitionSpecs(c.procedure, text)
+		if err != nil {
+			return nil, nil, err
+		}
+		selected, err = partitionMatcher(c.procedure, t, specs)
+		return t, selected, err
+	}
+	if text := c.text("where"); text != "" {
+		selected, err = c.partitionsWhere(ctx, t, text)
+	}
+	return t, selected, err
 }
 
 // partitionsWhere matches the partitions, as they are now, for which a condition over the partition columns is true.

@@ -25,27 +25,11 @@ func rescale(ctx context.Context, c *call) (*result, error) {
 		}
 		o.Buckets = int(*n)
 	}
-	if c.has("where") && c.has("partition") {
-		return nil, errs.Invalidf("procedure %s: partitions and where cannot be used together.", c.procedure)
-	}
-	t, err := c.open(ctx)
+	t, selected, err := c.openPartitions(ctx, "partition")
 	if err != nil {
 		return nil, err
 	}
-	if text := c.text("partition"); text != "" {
-		specs, err := partitionSpecs(c.procedure, text)
-		if err != nil {
-			return nil, err
-		}
-		if o.Partitions, err = partitionMatcher(c.procedure, t, specs); err != nil {
-			return nil, err
-		}
-	}
-	if text := c.text("where"); text != "" {
-		if o.Partitions, err = c.partitionsWhere(ctx, t, text); err != nil {
-			return nil, err
-		}
-	}
+	o.Partitions = selected
 	if _, err := t.Rescale(ctx, o); err != nil {
 		return nil, err
 	}

@@ -1,13 +1,13 @@
 package planner
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
-	gms "github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"github.com/tributarydb/tributary/sqlengine/dialect"
@@ -152,11 +152,7 @@ func (e *Engine) changeNode(ctx *sql.Context, ins *plan.InsertInto, target *inse
 			if !ok {
 				return nil, transform.SameTree, errmap.New(1054, "42S22", "Unknown column '%s' in 'field list'", x.name)
 			}
-			text, ok := defaultText(&target.fields[i])
-			if !ok {
-				return expression.NewLiteral(nil, gms.Null), transform.NewTree, nil
-			}
-			return expression.NewLiteral(text, gms.LongText), transform.NewTree, nil
+			return defaultLiteral(&target.fields[i]), transform.NewTree, nil
 		case *storedValue:
 			i, ok := fieldAt(target.fields, x.column)
 			if !ok {
@@ -205,6 +201,7 @@ const (
 	enginePartialUpdate = "partial-update"
 
 	optIgnoreDelete      = "ignore-delete"
+	optRowKindField      = "rowkind.field"
 	optRemoveAggregate   = "aggregation.remove-record-on-delete"
 	optRemovePartial     = "partial-update.remove-record-on-delete"
 	optRemoveGroup       = "partial-update.remove-record-on-sequence-group"
@@ -220,15 +217,13 @@ func newChangeRules(t *insertTable, def schema.Definition) (changeRules, error) 
 	change := t.target.Change
 	what := changeWords(change.Delete)
 	opt := func(name string) string { return strings.TrimSpace(def.Options[name]) }
-	set := func(name string) bool { return opt(name) != "" && !strings.EqualFold(opt(name), "false") }
+	set := func(name string) bool { return optionSet(def.Options, name) }
 	r := changeRules{partition: partitionKeys(def), rowsOnly: set(optForceChangelog)}
 	refuse := func(why string) (changeRules, error) {
 		return r, errs.Unsupportedf("%s is not supported for table %s.%s: %s", what, t.db, t.name, why)
 	}
-	for _, o := range []string{"scan.fallback-branch", "scan.primary-branch", "chain-table.enabled"} {
-		if set(o) {
-			return refuse("with option '" + o + "' its rows are those of several branches; RESET the option for the statement")
-		}
+	if o := ofSeveralBranches(def.Options); o != "" {
+		return refuse("with option '" + o + "' its rows are those of several branches; RESET the option for the statement")
 	}
 	keys := primaryKeys(def)
 	if len(keys) == 0 {
@@ -253,7 +248,7 @@ func newChangeRules(t *insertTable, def schema.Definition) (changeRules, error) 
 	switch {
 	case opt(optionBucket) == postponeBucket:
 		return refuse("with 'bucket' = '-2' rows are not seen before a compaction")
-	case set("rowkind.field"):
+	case set(optRowKindField):
 		return refuse("with option 'rowkind.field' the kind of a row is one of its columns; INSERT rows of the kind instead")
 	}
 	r.ignored = set(optIgnoreDelete)
@@ -353,11 +348,4 @@ func (r *changeRules) findBlank(t *insertTable, grouped bool) {
 	}
 }
 
-func (r *changeRules) isKey(column int) bool {
-	for _, k := range r.keys {
-		if k == column {
-			return true
-		}
-	}
-	return false
-}
+func (r *changeRules) isKey(column int) bool { return slices.Contains(r.keys, column) }

@@ -1,9 +1,7 @@
 package planner
 
 import (
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
@@ -120,24 +118,12 @@ func (r *changeRun) say(format string, rows int64) {
 }
 
 // batches changes rows as they are read.
-func (r *changeRun) batches(src result.Source) (err error) {
-	it, err := src.Batches(r.ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, it.Close(r.ctx)) }()
+func (r *changeRun) batches(src result.Source) error {
 	ts := src.ColumnTypes()
-	for {
-		b, err := it.Next(r.ctx)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return eachSourced(r.ctx, src, func(b *column.Batch) error {
 		rows := b.Rows()
 		if rows == 0 {
-			continue
+			return nil
 		}
 		old := dense(b, len(r.fields))
 		var values []*column.Vector
@@ -157,7 +143,8 @@ func (r *changeRun) batches(src result.Source) (err error) {
 		}
 		r.m.row += int64(rows)
 		r.say("changing %d rows", r.done.changed)
-	}
+		return nil
+	})
 }
 
 // dense are the first columns of a batch, without a selection.

@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"errors"
-	"io"
 	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -92,16 +90,7 @@ func (p *wholePartitions) count(ctx *sql.Context, rel relation.Relation) (rows i
 	if plan.RowCount >= 0 {
 		return plan.RowCount, nil
 	}
-	s := newScan(plan.Morsels)
-	defer func() { err = errors.Join(err, s.Close()) }()
-	for {
-		b, err := s.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return rows, nil
-		}
-		if err != nil {
-			return 0, err
-		}
+	err = eachScanned(ctx, plan.Morsels, func(b *column.Batch) error {
 		for k := range b.Rows() {
 			same := true
 			for c, v := range p.values {
@@ -111,5 +100,7 @@ func (p *wholePartitions) count(ctx *sql.Context, rel relation.Relation) (rows i
 				rows++
 			}
 		}
-	}
+		return nil
+	})
+	return rows, err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tributarydb/tributary/sqlengine/dialect"
 	"github.com/tributarydb/tributary/sqlengine/errmap"
 	"github.com/tributarydb/tributary/storage/errs"
+	"github.com/tributarydb/tributary/storage/schema"
 )
 
 // newValue stands in ON DUPLICATE KEY UPDATE for a value that the row would have inserted, VALUES(c) or alias.c, until
@@ -174,7 +175,7 @@ func (n *insertNode) duplicateSets(ins *plan.InsertInto) ([]duplicateSet, error)
 					return nil, transform.SameTree, errmap.New(1054, "42S22", "Unknown column '%s' in 'field list'", name)
 				}
 				if e.def {
-					return n.defaultLiteral(k), transform.NewTree, nil
+					return defaultLiteral(&n.table.fields[k]), transform.NewTree, nil
 				}
 				at = len(t.fields) + k
 			case *expression.GetField:
@@ -200,8 +201,8 @@ func (n *insertNode) duplicateSets(ins *plan.InsertInto) ([]duplicateSet, error)
 }
 
 // defaultLiteral is the default of a column as an expression.
-func (n *insertNode) defaultLiteral(field int) sql.Expression {
-	text, ok := defaultText(&n.table.fields[field])
+func defaultLiteral(f *schema.Field) sql.Expression {
+	text, ok := defaultText(f)
 	if !ok {
 		return expression.NewLiteral(nil, gms.Null)
 	}

@@ -280,30 +280,14 @@ func (f *rowFeed) say(format string) {
 }
 
 // feedBatches passes the vectors whose type is the column's, and converts the others.
-func (f *rowFeed) feedBatches(src result.Source) (err error) {
+func (f *rowFeed) feedBatches(src result.Source) error {
 	ts := src.ColumnTypes()
 	for _, from := range f.from {
 		if from >= len(ts) {
 			return errmap.New(errValueCount, "21S01", "Column count doesn't match value count at row 1")
 		}
 	}
-	it, err := src.Batches(f.ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, it.Close(f.ctx)) }()
-	for {
-		b, err := it.Next(f.ctx)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := f.batch(b, ts); err != nil {
-			return err
-		}
-	}
+	return eachSourced(f.ctx, src, func(b *column.Batch) error { return f.batch(b, ts) })
 }
 
 // batch converts a batch and hands it to the sink.

@@ -39,7 +39,7 @@ const ownFile = -1
 // in a way that cannot be told before COMMIT is refused by refuseOwnWrites. name is the object's with its branch.
 func seenByOwner(ctx *sql.Context, c Catalog, db, name string, opts OpenOptions, rel relation.Relation) (relation.Relation, error) {
 	tx, _ := ctx.GetTransaction().(*Transaction)
-	if tx == nil || !tx.hasWrites() || strings.Contains(name, "$") && !strings.HasPrefix(name[strings.Index(name, "$"):], "$"+branchPrefix) {
+	if tx == nil || !tx.hasWrites() {
 		return rel, nil
 	}
 	plain := opts
@@ -51,9 +51,13 @@ func seenByOwner(ctx *sql.Context, c Catalog, db, name string, opts OpenOptions,
 	if system != "" {
 		return rel, nil
 	}
-	p := tx.writeOf(db, table)
+	writes := tx.writesOf(db, table)
 	d, ok := rel.(Described)
-	if p == nil || !ok || p.flushes > 0 || p.opts.Overwrite || !tellsOwnRows(d.TableOptions(), len(rel.PrimaryKey()) > 0) {
+	if len(writes) == 0 || !ok {
+		return rel, nil
+	}
+	p := writes[0]
+	if p.flushes > 0 || p.opts.Overwrite || !tellsOwnRows(d.TableOptions(), len(rel.PrimaryKey()) > 0) {
 		return rel, nil
 	}
 	shown := len(rel.Fields())
@@ -69,25 +73,11 @@ func seenByOwner(ctx *sql.Context, c Catalog, db, name string, opts OpenOptions,
 
 // tellsOwnRows reports whether the rows of a table after a transaction can be told from those before it and what was written.
 func tellsOwnRows(options map[string]string, keyed bool) bool {
-	set := func(name string) bool {
-		v := strings.TrimSpace(options[name])
-		return v != "" && !strings.EqualFold(v, "false")
-	}
-	for _, o := range []string{"scan.fallback-branch", "scan.primary-branch", "chain-table.enabled", "rowkind.field", optSequenceField, optIgnoreDelete} {
-		if set(o) {
-			return false
-		}
+	if ofSeveralBranches(options) != "" || optionSet(options, optRowKindField) || optionSet(options, optSequenceField) || optionSet(options, optIgnoreDelete) {
+		return false
 	}
 	engine := strings.ToLower(strings.TrimSpace(options[optionMergeEngine]))
 	return !keyed || (engine == "" || engine == engineDeduplicate) && strings.TrimSpace(options[optionBucket]) != postponeBucket
-}
-
-// writeOf is what waits for a table or branch itself.
-func (t *Transaction) writeOf(db, table string) *pendingWrite {
-	for _, p := range t.writesOf(db, table) {
-		return p
-	}
-	return nil
 }
 
 // newOwnRows shows the first fields of a relation together with what is staged.
@@ -113,15 +103,18 @@ func (o *ownRows) read() {
 	k := keyColumns{fields: fields, cols: o.keys}
 	live := map[string]rowRef{}
 	var order []string
-	out := rowCollector{width: len(fields)}
+	var out keptRows
 	number := int64(0)
 	// Nothing in it fails.
 	_ = o.of.staged.each(func(b *column.Batch) error {
-		kinds := b.Cols[len(b.Cols)-1]
+		rows, kinds := b, b.Cols[len(b.Cols)-1]
+		if len(b.Cols) > len(fields) {
+			rows = &column.Batch{N: b.N, Cols: b.Cols[:len(fields)]}
+		}
 		for i := range b.N {
 			v, at := kinds.At(i)
 			retracts := relation.IsRetract(v.I32[at])
-			r := rowRef{b, i}
+			r := rowRef{rows, i}
 			if !keyed && !retracts {
 				r = ownPlace(fields, r, number)
 			}
@@ -146,42 +139,8 @@ func (o *ownRows) read() {
 			out.add(r)
 		}
 	}
-	o.rows = out.finish()
-}
-
-// rowCollector makes batches of single rows.
-type rowCollector struct {
-	width int
-	cols  []*column.Builder
-	n     int
-	full  []*column.Batch
-}
-
-func (c *rowCollector) add(r rowRef) {
-	if c.cols == nil {
-		for _, v := range r.batch.Cols[:c.width] {
-			c.cols = append(c.cols, column.NewBuilderLike(v))
-		}
-	}
-	for i := range c.cols {
-		c.cols[i].Append(r.batch.Cols[i], r.at)
-	}
-	if c.n++; c.n == column.MaxRows {
-		c.finish()
-	}
-}
-
-// finish ends the last batch and returns all.
-func (c *rowCollector) finish() []*column.Batch {
-	if c.n > 0 {
-		b := &column.Batch{N: c.n}
-		for _, bl := range c.cols {
-			b.Cols = append(b.Cols, bl.Finish())
-			bl.Reset()
-		}
-		c.full, c.n = append(c.full, b), 0
-	}
-	return c.full
+	out.seal()
+	o.rows = out.batches
 }
 
 // ownPlace gives a new row of an append table its place among the transaction's rows.

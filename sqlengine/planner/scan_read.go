@@ -9,6 +9,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"github.com/tributarydb/tributary/sqlengine/result"
 	"github.com/tributarydb/tributary/sqlengine/types"
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/errs"
@@ -48,6 +49,45 @@ type scanned struct {
 }
 
 func newScan(m []relation.Morsel) *scan { return &scan{morsels: m} }
+
+// eachScanned calls fn with the batches of morsels, which are valid during the call.
+func eachScanned(ctx context.Context, morsels []relation.Morsel, fn func(*column.Batch) error) (err error) {
+	s := newScan(morsels)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	for {
+		b, err := s.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = fn(b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// eachSourced calls fn with the batches of a source, which are valid during the call.
+func eachSourced(ctx *sql.Context, src result.Source, fn func(*column.Batch) error) (err error) {
+	it, err := src.Batches(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, it.Close(ctx)) }()
+	for {
+		b, err := it.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = fn(b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
 
 // Next returns the next batch, valid until the next call; io.EOF ends the scan.
 func (s *scan) Next(ctx context.Context) (*column.Batch, error) {

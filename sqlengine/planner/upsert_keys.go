@@ -2,8 +2,6 @@ package planner
 
 import (
 	"encoding/binary"
-	"errors"
-	"io"
 	"math"
 	"strings"
 	"time"
@@ -146,18 +144,9 @@ func (k *keyColumns) currentOf(ctx *sql.Context, rel relation.Relation, of *keyC
 	if err != nil {
 		return nil, err
 	}
-	s := newScan(p.Morsels)
-	defer func() { err = errors.Join(err, s.Close()) }()
 	var kept keptRows
 	var keys []string
-	for {
-		b, err := s.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
+	err = eachScanned(ctx, p.Morsels, func(b *column.Batch) error {
 		for i := range b.Rows() {
 			r := rowRef{b, b.Row(i)}
 			if key := k.key(r); wanted[string(key)] {
@@ -165,19 +154,25 @@ func (k *keyColumns) currentOf(ctx *sql.Context, rel relation.Relation, of *keyC
 				kept.add(r)
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	kept.seal()
 	for i, r := range kept.refs {
 		out[keys[i]] = r
 	}
-	return out, err
+	return out, nil
 }
 
 // keptRows copies rows out of batches that do not last.
 type keptRows struct {
 	cols []*column.Builder
 	n    int
-	refs []rowRef
+	// batches have the rows that are readable, refs name them one by one.
+	batches []*column.Batch
+	refs    []rowRef
 }
 
 func (k *keptRows) add(r rowRef) {
@@ -204,6 +199,7 @@ func (k *keptRows) seal() {
 		b.Cols = append(b.Cols, c.Finish())
 		c.Reset()
 	}
+	k.batches = append(k.batches, b)
 	for i := range k.n {
 		k.refs = append(k.refs, rowRef{b, i})
 	}

@@ -63,24 +63,34 @@ func (n *insertNode) findUpsert(ctx *sql.Context, ins *plan.InsertInto) error {
 	return nil
 }
 
+// optionSet reports whether an option of a table has a value other than false.
+func optionSet(options map[string]string, name string) bool {
+	v := strings.TrimSpace(options[name])
+	return v != "" && !strings.EqualFold(v, "false")
+}
+
+// ofSeveralBranches is the option by which a table shows the rows of several branches, "" where it shows its own only.
+func ofSeveralBranches(options map[string]string) string {
+	for _, o := range []string{"scan.fallback-branch", "scan.primary-branch", "chain-table.enabled"} {
+		if optionSet(options, o) {
+			return o
+		}
+	}
+	return ""
+}
+
 // knowsRows refuses tables where a read does not tell whether a key is there, or a new row need not replace the old one.
 func knowsRows(what, db, table string, def schema.Definition, keys []string) error {
 	refuse := func(why string) error {
 		return errs.Unsupportedf("%s has to know which keys table %s.%s has: %s; use INSERT", what, db, table, why)
 	}
-	set := func(option string) bool {
-		v := strings.TrimSpace(def.Options[option])
-		return v != "" && !strings.EqualFold(v, "false")
-	}
-	for _, o := range []string{"scan.fallback-branch", "scan.primary-branch", "chain-table.enabled"} {
-		if set(o) {
-			return refuse("with option '" + o + "' its rows are those of several branches")
-		}
+	if o := ofSeveralBranches(def.Options); o != "" {
+		return refuse("with option '" + o + "' its rows are those of several branches")
 	}
 	switch {
 	case strings.TrimSpace(def.Options[optionBucket]) == postponeBucket:
 		return refuse("with 'bucket' = '-2' rows are not seen before a compaction")
-	case set("rowkind.field"):
+	case optionSet(def.Options, optRowKindField):
 		return refuse("with option 'rowkind.field' a row may delete its key")
 	}
 	for _, p := range partitionKeys(def) {
