@@ -239,19 +239,6 @@ func (s *sink) commitHeld(ctx context.Context) (int64, error) {
 	return id, err
 }
 
-// inBuckets tells which changes concern the buckets of messages.
-func inBuckets(messages []commit.Message) func(commit.RowChange) (bool, error) {
-	type place struct {
-		partition string
-		bucket    int
-	}
-	written := map[place]bool{}
-	for i := range messages {
-		written[place{string(messages[i].Partition), messages[i].Bucket}] = true
-	}
-	return func(c commit.RowChange) (bool, error) { return written[place{string(c.Partition), c.Bucket}], nil }
-}
-
 // commitAlone publishes a writer's rows, which are those of this statement only.
 func (s *sink) commitAlone(ctx context.Context, w *write.Writer) (int64, error) {
 	unlock, err := s.gate.lock(ctx)
@@ -331,7 +318,9 @@ func (s *sink) publishOnce(ctx context.Context, w *write.Writer) (id int64, err 
 	case s.based && s.gone == nil: // rows that are removed by position are looked after by commitRemovals
 		req.Read = &commit.Read{Base: s.base, Relevant: s.relevant}
 		if s.relevant == nil {
-			req.Read.Relevant = inBuckets(messages)
+			if req.Read.Relevant, err = commit.InBuckets(s.schema, messages); err != nil {
+				return 0, err
+			}
 		}
 	case w.Numbered() && !w.Exclusive():
 		if req.Read, err = commit.SameBuckets(s.schema, st.Snapshot, messages); err != nil {
