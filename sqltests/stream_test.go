@@ -138,3 +138,58 @@ func TestStreamOverWire(t *testing.T) {
 	end()
 	rows.Close()
 }
+
+// TestStreamBeginsEmpty follows tables that have no row yet: the statement is given back at once, as drivers do when they
+// have the column definitions, and shows rows when they come.
+func TestStreamBeginsEmpty(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	server, err := embedded.Start(ctx, sqlengine.Options{Warehouse: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Stop()
+	target := server.Target
+	target.Database = "default"
+	db, err := runner.Connect(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for i, q := range []struct {
+		text string
+		args []any
+	}{
+		{"SELECT id FROM %s /*+ OPTIONS('streaming' = 'true') */", nil},
+		{"SELECT id FROM %s /*+ OPTIONS('streaming' = 'true') */ WHERE id > ?", []any{0}}, // the binary protocol
+		{"SELECT id + 0 FROM %s /*+ OPTIONS('streaming' = 'true') */ WHERE note LIKE 'a%%'", nil},
+		{"SELECT CAST(CONCAT(REVERSE(note), id) AS SIGNED) + id FROM %s /*+ OPTIONS('streaming' = 'true') */", nil}, // by rows
+		{"SELECT id FROM %s /*+ OPTIONS('streaming' = 'true', 'scan.mode' = 'latest') */", nil},
+	} {
+		name := fmt.Sprint("events", i)
+		text := fmt.Sprintf(q.text, name)
+		if _, err := db.ExecContext(ctx, fmt.Sprintf("CREATE TABLE %s (id INT, note STRING)", name)); err != nil {
+			t.Fatal(err)
+		}
+		sctx, stop := context.WithCancel(ctx)
+		late := time.AfterFunc(20*time.Second, stop) // without the definitions, the driver would wait for the first row
+		rows, err := db.QueryContext(sctx, text, q.args...)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if _, err := db.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s VALUES (7, 'a note')", name)); err != nil {
+			t.Fatal(err)
+		}
+		var id int
+		if !rows.Next() {
+			t.Fatalf("%s: %v", text, rows.Err())
+		}
+		if err := rows.Scan(&id); err != nil || id != 7 {
+			t.Errorf("%s: %d, %v", text, id, err)
+		}
+		late.Stop()
+		stop()
+		rows.Close()
+	}
+}

@@ -145,15 +145,25 @@ func (w *packetWriter) finish() error {
 
 // armFlush sees to it that what is in the buffer leaves within streamFlush.
 func (w *packetWriter) armFlush() {
-	if w.armed || len(w.buf) == 0 {
-		return
+	if !w.armed && len(w.buf) > 0 {
+		w.flushIn(streamFlush)
 	}
+}
+
+// flushSoon sends what is in the buffer without making the caller wait for the client.
+func (w *packetWriter) flushSoon() {
+	if len(w.buf) > 0 {
+		w.flushIn(0)
+	}
+}
+
+func (w *packetWriter) flushIn(d time.Duration) {
 	w.armed = true
 	if w.timer == nil {
-		w.timer = time.AfterFunc(streamFlush, w.flushLate)
+		w.timer = time.AfterFunc(d, w.flushLate)
 		return
 	}
-	w.timer.Reset(streamFlush)
+	w.timer.Reset(d)
 }
 
 func (w *packetWriter) flushLate() {

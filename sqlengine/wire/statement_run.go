@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"github.com/tributarydb/tributary/sqlengine/errmap"
+	"github.com/tributarydb/tributary/sqlengine/result"
 )
 
 // runnable is one parsed statement with its parameters.
@@ -67,7 +68,9 @@ func (c *conn) execute(base context.Context, r runnable) (err error) {
 	if kill, ok := r.stmt.(*sqlparser.Kill); ok {
 		return c.executeKill(kill, r)
 	}
-	ctx := c.newContext(base, r.text)
+	head := &resultHead{conn: c}
+	defer head.end()
+	ctx := c.newContext(result.OnWait(base, head.waits), r.text)
 	if err := sql.SessionCommandBegin(c.session); err != nil {
 		return err
 	}
@@ -103,7 +106,7 @@ func (c *conn) execute(base context.Context, r runnable) (err error) {
 	if !resultHasRows(o.schema) {
 		return c.sendOutcome(ctx, r, &o, before)
 	}
-	return c.sendRows(ctx, r, p, &o)
+	return c.sendRows(ctx, r, p, &o, head)
 }
 
 // failed cleans up after a failed statement and gives the error its final form.
@@ -217,15 +220,16 @@ func (c *conn) writeDefs(defs []columnDef, cursor uint16) {
 }
 
 // sendRows sends a result set, as fast as the plan makes it and the client reads it.
-func (c *conn) sendRows(ctx *sql.Context, r runnable, p planned, o *opened) error {
+func (c *conn) sendRows(ctx *sql.Context, r runnable, p planned, o *opened, head *resultHead) error {
 	s, err := c.stream(ctx, r, p, o)
 	if err != nil {
 		return err
 	}
+	head.ready(s.defs)
 	if err := s.prime(); err != nil {
 		return err
 	}
-	c.locked(func() { c.writeDefs(s.defs, 0) })
+	head.send()
 	if err := s.emit(c.w, -1); err != nil {
 		return err
 	}

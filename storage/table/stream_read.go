@@ -278,6 +278,7 @@ func (s *streamReader) await(ctx context.Context) (*snapshot.Snapshot, error) {
 		if err := s.note(ctx); err != nil {
 			return nil, err
 		}
+		relation.Waits(ctx)
 		timer.Reset(streamPoll)
 		select {
 		case <-ctx.Done():
