@@ -80,8 +80,6 @@ func (s *settings) streams(ctx context.Context, cache string) (err error) {
 // latency commits rows one by one and waits for each at a streaming SELECT.
 func (s *settings) latency(ctx context.Context, server *server, table, hint string) (r latencyResult, err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	var reading sync.WaitGroup
-	defer reading.Wait()
 	defer cancel()
 	// The answer to a SELECT begins with its first rows.
 	if _, err := server.db.ExecContext(ctx, "INSERT INTO "+table+" VALUES (-1, 'there before')"); err != nil {
@@ -92,6 +90,9 @@ func (s *settings) latency(ctx context.Context, server *server, table, hint stri
 		return r, err
 	}
 	defer reader.Close()
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	defer cancel() // a connection cannot be closed as long as its rows are read
 	rows, err := reader.QueryContext(ctx, fmt.Sprintf("SELECT id, note FROM %s /*+ OPTIONS('streaming' = 'true'%s) */", table, hint))
 	if err != nil {
 		return r, err
