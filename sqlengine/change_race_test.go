@@ -3,9 +3,7 @@ package sqlengine
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -26,44 +24,20 @@ func TestChangesLoseNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mustExec(t, first, "CREATE TABLE "+name+" "+definition)
 			mustExec(t, first, "INSERT INTO "+name+" VALUES (1, 0), (2, 0)")
-			const rounds = 5
-			var mu sync.Mutex
-			done, inserted, deleted := 0, 0, 0
-			var wg sync.WaitGroup
-			for w := range 5 {
-				db := []*sql.DB{first, second}[w%2]
-				wg.Go(func() {
-					for i := range rounds {
-						var err error
-						count := &done
-						switch w {
-						case 4:
-							count = &deleted
-							_, err = db.ExecContext(t.Context(), fmt.Sprintf("DELETE FROM %s WHERE k = %d", name, 1000+i))
-						case 3:
-							count = &inserted
-							_, err = db.ExecContext(t.Context(), fmt.Sprintf("INSERT INTO %s VALUES (?, 0)", name), 2000+i)
-						case 2:
-							err = changeInTransaction(t.Context(), db, name)
-						default:
-							_, err = db.ExecContext(t.Context(), "UPDATE "+name+" SET n = n + 1 WHERE k < 1000")
-						}
-						var my *mysql.MySQLError
-						if errors.As(err, &my) && my.Number == 1213 {
-							continue
-						}
-						if err != nil {
-							t.Errorf("worker %d: %v", w, err)
-							return
-						}
-						mu.Lock()
-						*count++
-						mu.Unlock()
-					}
-				})
+			exec := func(db *sql.DB, query string, base int) counter {
+				return func(ctx context.Context, i int) error {
+					_, err := db.ExecContext(ctx, fmt.Sprintf(query, name), base+i)
+					return err
+				}
 			}
-			wg.Wait()
-			if done == 0 || deleted == 0 {
+			update := func(db *sql.DB) counter { return exec(db, "UPDATE %s SET n = n + 1 WHERE k < ?", 1000) }
+			came := countTogether(t, 5, update(first), update(second),
+				func(ctx context.Context, _ int) error {
+					return inTransaction(ctx, first, "UPDATE "+name+" SET n = n + 1 WHERE k = ?")
+				},
+				exec(second, "INSERT INTO %s VALUES (?, 0)", 2000), exec(first, "DELETE FROM %s WHERE k = ?", 1000))
+			done, inserted := came[0]+came[1]+came[2], came[3]
+			if done == 0 || came[4] == 0 {
 				t.Fatal("no statement came through")
 			}
 			for _, k := range []int{1, 2} {
@@ -78,20 +52,6 @@ func TestChangesLoseNothing(t *testing.T) {
 			}
 		})
 	}
-}
-
-func changeInTransaction(ctx context.Context, db *sql.DB, table string) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // an error after COMMIT
-	for _, k := range []int{2, 1} {
-		if _, err := tx.ExecContext(ctx, "UPDATE "+table+" SET n = n + 1 WHERE k = ?", k); err != nil {
-			return err
-		}
-	}
-	return tx.Commit()
 }
 
 // TestChangedRows counts as MySQL does, with CLIENT_FOUND_ROWS and without.

@@ -3,9 +3,7 @@ package sqlengine
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -23,41 +21,21 @@ func TestUpsertsLoseNothing(t *testing.T) {
 			table = "dynamic"
 		}
 		mustExec(t, first, "CREATE TABLE "+table+" (k INT PRIMARY KEY, n INT) WITH ('bucket' = '"+buckets+"')")
-		const rounds = 8
-		var mu sync.Mutex
-		done := 0
-		var wg sync.WaitGroup
-		for w := range 4 {
-			db := []*sql.DB{first, second}[w%2]
-			wg.Go(func() {
-				for i := range rounds {
-					var err error
-					switch {
-					case w == 3:
-						_, err = db.ExecContext(t.Context(), "INSERT INTO "+table+" VALUES (?, 0)", 1000+i)
-						if err == nil {
-							continue
-						}
-					case w == 2:
-						err = upsertInTransaction(t.Context(), db, table)
-					default:
-						_, err = db.ExecContext(t.Context(), "INSERT INTO "+table+" VALUES (1, 1), (2, 1) ON DUPLICATE KEY UPDATE n = n + VALUES(n)")
-					}
-					var my *mysql.MySQLError
-					if errors.As(err, &my) && my.Number == 1213 {
-						continue
-					}
-					if err != nil {
-						t.Errorf("worker %d: %v", w, err)
-						return
-					}
-					mu.Lock()
-					done++
-					mu.Unlock()
-				}
-			})
+		upsert := func(db *sql.DB) counter {
+			return func(ctx context.Context, _ int) error {
+				_, err := db.ExecContext(ctx, "INSERT INTO "+table+" VALUES (1, 1), (2, 1) ON DUPLICATE KEY UPDATE n = n + VALUES(n)")
+				return err
+			}
 		}
-		wg.Wait()
+		came := countTogether(t, 8, upsert(first), upsert(second),
+			func(ctx context.Context, _ int) error {
+				return inTransaction(ctx, first, "INSERT INTO "+table+" VALUES (?, 1) ON DUPLICATE KEY UPDATE n = n + VALUES(n)")
+			},
+			func(ctx context.Context, i int) error {
+				_, err := second.ExecContext(ctx, "INSERT INTO "+table+" VALUES (?, 0)", 1000+i)
+				return err
+			})
+		done := came[0] + came[1] + came[2]
 		if done == 0 {
 			t.Fatal("no statement came through")
 		}
@@ -71,20 +49,6 @@ func TestUpsertsLoseNothing(t *testing.T) {
 	if m, err := filepath.Glob(filepath.Join(dir, "default.db", "c1", "bucket-0", "*")); err != nil || len(m) == 0 {
 		t.Fatal(m, err)
 	}
-}
-
-func upsertInTransaction(ctx context.Context, db *sql.DB, table string) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // an error after COMMIT
-	for _, k := range []int{2, 1} {
-		if _, err := tx.ExecContext(ctx, "INSERT INTO "+table+" VALUES (?, 1) ON DUPLICATE KEY UPDATE n = n + VALUES(n)", k); err != nil {
-			return err
-		}
-	}
-	return tx.Commit()
 }
 
 // TestAffectedRows counts as MySQL does, with CLIENT_FOUND_ROWS and without.

@@ -13,24 +13,31 @@ import (
 	"github.com/tributarydb/tributary/sqltests/runner"
 )
 
-// TestStreamOverWire follows a table over one connection while another writes it: rows arrive as they are
-// committed, the connection's end and KILL end the read, and a consumer goes on where it was.
-func TestStreamOverWire(t *testing.T) {
-	t.Parallel()
+// emptyServer starts a server on an empty warehouse; the context bounds the test.
+func emptyServer(t *testing.T) (context.Context, *sql.DB) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
+	t.Cleanup(cancel)
 	server, err := embedded.Start(ctx, sqlengine.Options{Warehouse: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Stop()
+	t.Cleanup(func() { _ = server.Stop() })
 	target := server.Target
 	target.Database = "default"
 	db, err := runner.Connect(target)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	t.Cleanup(func() { _ = db.Close() })
+	return ctx, db
+}
+
+// TestStreamOverWire follows a table over one connection while another writes it: rows arrive as they are
+// committed, the connection's end and KILL end the read, and a consumer goes on where it was.
+func TestStreamOverWire(t *testing.T) {
+	t.Parallel()
+	ctx, db := emptyServer(t)
 	exec := func(q string) {
 		t.Helper()
 		if _, err := db.ExecContext(ctx, q); err != nil {
@@ -143,20 +150,7 @@ func TestStreamOverWire(t *testing.T) {
 // have the column definitions, and shows rows when they come.
 func TestStreamBeginsEmpty(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	server, err := embedded.Start(ctx, sqlengine.Options{Warehouse: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Stop()
-	target := server.Target
-	target.Database = "default"
-	db, err := runner.Connect(target)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	ctx, db := emptyServer(t)
 	for i, q := range []struct {
 		text string
 		args []any

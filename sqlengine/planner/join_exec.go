@@ -174,7 +174,8 @@ func (j *joinRows) findKeys(ctx *sql.Context) {
 	}
 }
 
-func (j *joinRows) keyOf(ctx *sql.Context, e sql.Expression) (joinKey, bool) {
+// equalityKey makes a key of an equality whose values can be hashed.
+func equalityKey(ctx *sql.Context, e sql.Expression) (joinKey, bool) {
 	c, ok := e.(*Comparison)
 	if !ok {
 		if c, ok = newComparison(ctx, e).(*Comparison); !ok {
@@ -184,7 +185,14 @@ func (j *joinRows) keyOf(ctx *sql.Context, e sql.Expression) (joinKey, bool) {
 	if c.op != predicate.Eq || !c.class.hasKeys() {
 		return joinKey{}, false
 	}
-	k := joinKey{left: c.LeftChild, right: c.RightChild, class: c.class, nullSafe: c.nullSafe}
+	return joinKey{left: c.LeftChild, right: c.RightChild, class: c.class, nullSafe: c.nullSafe}, true
+}
+
+func (j *joinRows) keyOf(ctx *sql.Context, e sql.Expression) (joinKey, bool) {
+	k, ok := equalityKey(ctx, e)
+	if !ok {
+		return k, false
+	}
 	ls, rs := j.side(k.left), j.side(k.right)
 	if ls == 2 && rs == 1 {
 		k.left, k.right = k.right, k.left

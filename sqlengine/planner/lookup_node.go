@@ -11,7 +11,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
-	"github.com/tributarydb/tributary/storage/predicate"
 )
 
 // maxLookupRows bounds the rows that the index of a subquery keeps; a
@@ -179,16 +178,10 @@ func (x *lookupIndex) analyze(ctx *sql.Context, f *plan.Filter) bool {
 
 // keyOf finds an equality of the outer row (left) and the inner one (right).
 func (x *lookupIndex) keyOf(ctx *sql.Context, e sql.Expression) (joinKey, bool) {
-	c, ok := e.(*Comparison)
+	k, ok := equalityKey(ctx, e)
 	if !ok {
-		if c, ok = newComparison(ctx, e).(*Comparison); !ok {
-			return joinKey{}, false
-		}
+		return k, false
 	}
-	if c.op != predicate.Eq || !c.class.hasKeys() {
-		return joinKey{}, false
-	}
-	k := joinKey{left: c.LeftChild, right: c.RightChild, class: c.class, nullSafe: c.nullSafe}
 	l, r := x.use(k.left), x.use(k.right)
 	if l.inner && r.outer {
 		k.left, k.right = k.right, k.left

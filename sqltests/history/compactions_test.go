@@ -4,15 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"math/rand"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
-
-	"github.com/tributarydb/tributary/storage/fileio"
 )
 
 // compacted are tables whose buckets are compacted after every statement, by both processes, and beside that on demand.
@@ -87,65 +80,18 @@ func (c *client) compactStep(ctx context.Context) {
 // what the table holds.
 func TestCompactingProcesses(t *testing.T) {
 	t.Parallel()
-	const connections, each = 3, 50
 	ctx := context.Background()
-	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "default.db"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	rec := NewRecorder()
-	var failed atomic.Int64
-	var clients []*client
-	peers := make([]*peer, 2)
-	for i := range peers {
-		p := &peer{t: t, dir: dir}
-		p.start(connections)
-		defer func() { _ = p.cmd.Process.Kill() }()
-		peers[i] = p
-		for k := range connections {
-			id := i*connections + k + 1
-			clients = append(clients, &client{t: t, id: id, rec: rec, rnd: rand.New(rand.NewSource(int64(100 + id))), db: func() *sql.DB { return p.pool(k) }, failed: &failed})
-		}
-	}
-	for _, d := range compactedDefinitions {
-		if _, err := clients[0].db().ExecContext(ctx, d); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var steps atomic.Int64
-	const all = 2 * connections * each
-	var once [2]sync.Once
-	together(clients, func(c *client) {
-		for range each {
-			n := steps.Add(1)
-			for i := range once {
-				if n > int64(all*(i+1)/3) {
-					once[i].Do(func() {
-						peers[1].kill()
-						peers[1].start(connections)
-					})
-				}
-			}
-			c.compactStep(ctx)
-		}
-	})
+	b := startProcesses(ctx, t, 3, 50, 100, compactedDefinitions)
+	b.run(func(c *client) { c.compactStep(ctx) })
+	first := b.clients[0]
 	for _, table := range compacted {
 		// What a killed process has committed and not compacted comes to light now, or has before.
-		clients[0].exec(ctx, "CALL sys.compact('"+table+"')")
-		clients[0].readTable(ctx, table)
-		clients[connections].readTable(ctx, table)
+		first.exec(ctx, "CALL sys.compact('"+table+"')")
+		first.readTable(ctx, table)
+		b.clients[b.connections].readTable(ctx, table)
 	}
-	changelogTells(ctx, t, clients[0].db(), told)
-	for _, p := range peers {
-		p.stop()
-	}
-	if n := failed.Load(); n > 2*2*connections {
-		t.Errorf("%d queries failed", n)
-	}
-	if _, _, unknown := rec.Count(); unknown > all/4 {
-		t.Errorf("the outcome of %d statements is not known", unknown)
-	}
-	judge(t, rec, fileio.NewLocal(), dir, compacted...)
+	changelogTells(ctx, t, first.db(), told)
+	b.end(compacted...)
 }
 
 // changelogTells replays all changes of a table and compares the result with what it holds.

@@ -123,66 +123,89 @@ func (p *peer) stop() {
 	}
 }
 
+// twoProcesses are two servers over one new warehouse, and clients of both.
+type twoProcesses struct {
+	t   *testing.T
+	dir string
+	// connections is the number of clients of a server, the first ones those of the first server; each is how many steps one does.
+	connections, each int
+	rec               *Recorder
+	failed            atomic.Int64
+	peers             []*peer
+	clients           []*client
+}
+
+// startProcesses starts the servers and creates tables. The clients' random numbers begin at seed.
+func startProcesses(ctx context.Context, t *testing.T, connections, each int, seed int64, definitions []string) *twoProcesses {
+	b := &twoProcesses{t: t, dir: t.TempDir(), connections: connections, each: each, rec: NewRecorder()}
+	if err := os.Mkdir(filepath.Join(b.dir, "default.db"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		p := &peer{t: t, dir: b.dir}
+		p.start(connections)
+		t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+		b.peers = append(b.peers, p)
+		for k := range connections {
+			id := i*connections + k + 1
+			b.clients = append(b.clients, &client{t: t, id: id, rec: b.rec, rnd: rand.New(rand.NewSource(seed + int64(id))), db: func() *sql.DB { return p.pool(k) }, failed: &b.failed})
+		}
+	}
+	for _, d := range definitions {
+		if _, err := b.clients[0].db().ExecContext(ctx, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b
+}
+
+// all is the number of steps of all clients.
+func (b *twoProcesses) all() int { return len(b.clients) * b.each }
+
+// run lets all clients do their steps, and kills the second process twice amid them, after a third and after two thirds.
+func (b *twoProcesses) run(step func(*client)) {
+	var steps atomic.Int64
+	var once [2]sync.Once
+	together(b.clients, func(c *client) {
+		for range b.each {
+			n := steps.Add(1)
+			for i := range once {
+				if n > int64(b.all()*(i+1)/3) {
+					once[i].Do(func() {
+						b.peers[1].kill()
+						b.peers[1].start(b.connections)
+					})
+				}
+			}
+			step(c)
+		}
+	})
+}
+
+// end stops the servers and judges what the clients saw of the tables.
+func (b *twoProcesses) end(tables ...string) {
+	for _, p := range b.peers {
+		p.stop()
+	}
+	if n := b.failed.Load(); n > int64(2*2*b.connections) {
+		b.t.Errorf("%d queries failed", n)
+	}
+	if _, _, unknown := b.rec.Count(); unknown > b.all()/4 {
+		b.t.Errorf("the outcome of %d statements is not known", unknown)
+	}
+	started := time.Now()
+	judge(b.t, b.rec, fileio.NewLocal(), b.dir, tables...)
+	b.t.Logf("judged in %s", time.Since(started))
+}
+
 // TestProcesses lets two servers write one warehouse on disk at once, four connections each, and kills
 // one of them amid that; it then starts anew. Everything that was acknowledged is there.
 func TestProcesses(t *testing.T) {
 	t.Parallel()
-	const connections, each = 4, 40
 	ctx := context.Background()
-	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "default.db"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	rec := NewRecorder()
-	var failed atomic.Int64
-	var clients []*client
-	peers := make([]*peer, 2)
-	for i := range peers {
-		p := &peer{t: t, dir: dir}
-		p.start(connections)
-		defer func() { _ = p.cmd.Process.Kill() }()
-		peers[i] = p
-		for k := range connections {
-			id := i*connections + k + 1
-			clients = append(clients, &client{t: t, id: id, rec: rec, rnd: rand.New(rand.NewSource(int64(id))), db: func() *sql.DB { return p.pool(k) }, failed: &failed})
-		}
-	}
-	for _, d := range definitions {
-		if _, err := clients[0].db().ExecContext(ctx, d); err != nil {
-			t.Fatal(err)
-		}
-	}
-	// The second process is killed twice, after some of all statements.
-	var steps atomic.Int64
-	const all = 2 * connections * each
-	var once [2]sync.Once
-	together(clients, func(c *client) {
-		for range each {
-			n := steps.Add(1)
-			for i := range once {
-				if n > int64(all*(i+1)/3) {
-					once[i].Do(func() {
-						peers[1].kill()
-						peers[1].start(connections)
-					})
-				}
-			}
-			c.step(ctx)
-		}
-	})
-	clients[0].readAll(ctx)
-	clients[connections].readAll(ctx)
-	for _, p := range peers {
-		p.stop()
-	}
-	if n := failed.Load(); n > 2*2*connections {
-		t.Errorf("%d queries failed", n)
-	}
-	_, _, unknown := rec.Count()
-	if unknown > all/4 {
-		t.Errorf("the outcome of %d statements is not known", unknown)
-	}
-	started := time.Now()
-	judge(t, rec, fileio.NewLocal(), dir, slices.Concat(logs, keyed)...)
-	t.Logf("judged in %s", time.Since(started))
+	b := startProcesses(ctx, t, 4, 40, 0, definitions)
+	b.run(func(c *client) { c.step(ctx) })
+	b.clients[0].readAll(ctx)
+	b.clients[b.connections].readAll(ctx)
+	b.end(slices.Concat(logs, keyed)...)
 }
