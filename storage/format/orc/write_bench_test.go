@@ -8,6 +8,7 @@ import (
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/fileio"
 	"github.com/tributarydb/tributary/storage/format"
+	"github.com/tributarydb/tributary/storage/format/roundtrip"
 	"github.com/tributarydb/tributary/storage/schema"
 )
 
@@ -15,7 +16,7 @@ import (
 func BenchmarkWrite(b *testing.B) {
 	var fields []schema.Field
 	for i, s := range []string{"BIGINT NOT NULL", "INT", "STRING", "STRING", "DOUBLE", "DECIMAL(15, 2)", "DATE", "TIMESTAMP(6)", "BOOLEAN", "SMALLINT"} {
-		fields = append(fields, schema.Field{ID: i, Name: fmt.Sprintf("c%d", i), Type: mustType(b, s)})
+		fields = append(fields, schema.Field{ID: i, Name: fmt.Sprintf("c%d", i), Type: roundtrip.Type(b, s)})
 	}
 	batch := &column.Batch{N: column.MaxRows}
 	builders := make([]*column.Builder, len(fields))
