@@ -154,6 +154,15 @@ func (w *warehouse) OpenSink(ctx context.Context, db, name string, o relation.Si
 	return &maintainedSink{Sink: sink, after: w.maintenance(t)}, nil
 }
 
+// HoldWrites implements planner.WriteHolder.
+func (w *warehouse) HoldWrites(ctx context.Context, db, name string) (context.Context, func(), error) {
+	t, err := w.openForChange(ctx, db, name, "write", nil)
+	if err != nil {
+		return ctx, func() {}, err
+	}
+	return t.HoldWrites(ctx)
+}
+
 // maintainedSink does after its commit what the table's options ask for.
 type maintainedSink struct {
 	relation.Sink

@@ -45,6 +45,13 @@ type WritableCatalog interface {
 	OpenSink(ctx context.Context, db, name string, opts relation.SinkOptions) (relation.Sink, error)
 }
 
+// WriteHolder is a WritableCatalog that can keep a table still for a statement that others have outrun.
+type WriteHolder interface {
+	// HoldWrites lets nobody else of this server commit to the table until the first commit under the returned context, or
+	// release, which is never nil. A context that has it already comes back as it is.
+	HoldWrites(ctx context.Context, db, name string) (held context.Context, release func(), err error)
+}
+
 // ProcedureCatalog is a Catalog with procedures in its database sys.
 type ProcedureCatalog interface {
 	Catalog

@@ -10,7 +10,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
-
 )
 
 // maxLookupRows bounds the rows that the index of a subquery keeps; a

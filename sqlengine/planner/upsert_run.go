@@ -72,6 +72,14 @@ func (n *insertNode) runUpsert(ctx *sql.Context, row sql.Row, w WritableCatalog,
 	var u *upsertRun
 	var feed *rowFeed
 	for try := 1; ; try++ {
+		if repeatable {
+			held, release, err := n.engine.holdWrites(ctx, t, try)
+			if err != nil {
+				return out, 0, err
+			}
+			defer release()
+			ctx = ctx.WithContext(held)
+		}
 		s, err := openStatement(ctx, w, t.db, t.object, opts)
 		if err != nil {
 			return out, 0, missingTable(err, t.db, t.name)
@@ -93,6 +101,7 @@ func (n *insertNode) runUpsert(ctx *sql.Context, row sql.Row, w WritableCatalog,
 				rel, err = pinned(ctx, n.engine.catalog, t.db, t.object, opts)
 			}
 			if err == nil {
+				u.ctx = ctx
 				out, err = u.run(s, rel)
 			}
 		}

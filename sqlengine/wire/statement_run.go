@@ -54,7 +54,7 @@ func (c *conn) repeated(r runnable) error {
 			return failure
 		}
 		next, leave, again := c.srv.cfg.Repeat(ctx, failure, try)
-		defer leave() // of the few times at most one has something to leave
+		defer leave() // of the few times most have nothing to leave
 		if !again {
 			return failure
 		}

@@ -179,8 +179,7 @@ func follow(ctx context.Context, server *server, query string, received *atomic.
 				if err == io.EOF {
 					err = errors.New("its output ended")
 				}
-				_ = cmd.Wait()
-				end <- err
+				end <- errors.Join(err, cmd.Wait())
 				return
 			}
 			received.Add(1)

@@ -44,8 +44,11 @@ func newWriteGate() *writeGate {
 	return &writeGate{place: make(chan struct{}, 1), compacting: make(chan struct{}, 1)}
 }
 
-// lock waits for the place inside.
+// lock waits for the place inside, unless HoldWrites has got it for the context.
 func (g *writeGate) lock(ctx context.Context) (unlock func(), err error) {
+	if h := holdOf(ctx, g); h != nil && h.take() {
+		return func() { <-g.place }, nil
+	}
 	return enter(ctx, g.place)
 }
 

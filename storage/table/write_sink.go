@@ -173,7 +173,7 @@ func (s *sink) Commit(ctx context.Context) (relation.Committed, error) {
 	case s.w != nil:
 		id, err = s.commitAlone(ctx, s.w)
 	case s.held.Rows() == 0:
-	case s.based:
+	case s.based || holdOf(ctx, s.gate) != nil: // the leader of a group would wait for who holds the writes
 		id, err = s.commitHeld(ctx)
 	default:
 		id, err = s.gate.submit(ctx, s)
