@@ -47,7 +47,7 @@ type dataView struct {
 	// source maps a shown column to a column of the table, or to kindColumn,
 	// sequenceColumn or rowIDColumn.
 	source []int
-	// pack makes arrays of the values, update pairs in one row (binlog).
+	// pack makes arrays of the values, update pairs of changes in one row (binlog).
 	pack bool
 }
 
@@ -96,13 +96,31 @@ func (d *dataView) Plan(ctx context.Context, req relation.Request) (*relation.Pl
 	for i, c := range req.Columns {
 		from[i] = at[d.source[c]]
 	}
+	pairs := false
+	if d.pack {
+		if pairs, err = readsChanges(ctx, d.t); err != nil {
+			return nil, err
+		}
+	}
 	for i, m := range plan.Morsels {
-		plan.Morsels[i] = &viewMorsel{Morsel: m, d: d, from: from, cols: req.Columns, kind: at[kindColumn]}
+		plan.Morsels[i] = &viewMorsel{Morsel: m, d: d, from: from, cols: req.Columns, kind: at[kindColumn], pairs: pairs}
 	}
 	if d.pack {
 		plan.RowCount = -1
 	}
 	return plan, nil
+}
+
+// readsChanges reports whether a table is read change by change, and not as a state, whose neighbours are different keys.
+func readsChanges(ctx context.Context, t *table.Table) (bool, error) {
+	if stream, err := t.Streaming(); stream || err != nil {
+		return stream, err
+	}
+	st, err := t.State(ctx)
+	if err != nil {
+		return false, err
+	}
+	return st.Kind == table.DeltaState || st.Kind == table.ChangelogState, nil
 }
 
 type viewMorsel struct {
@@ -111,6 +129,8 @@ type viewMorsel struct {
 	from []int
 	cols []int
 	kind int
+	// pairs says that a +U row right behind a -U row is of the same key.
+	pairs bool
 }
 
 func (m *viewMorsel) Open(ctx context.Context) (relation.Reader, error) {
@@ -189,6 +209,8 @@ func (r *packReader) Next(ctx context.Context) (*column.Batch, error) {
 					k--
 				}
 				r.held = nil
+			case !r.in.m.pairs:
+				r.emit(out, b.Cols, i, nil, 0)
 			case kind == lsm.UpdateBefore && k+1 < b.Rows() && int32(kinds.Int(b.Row(k+1))) == lsm.UpdateAfter:
 				r.emit(out, b.Cols, i, b.Cols, b.Row(k+1))
 				k++

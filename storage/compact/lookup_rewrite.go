@@ -175,7 +175,7 @@ func (t *task) traceSection(ctx context.Context, s section, out *write.LevelFile
 			}
 		}
 	}()
-	r, err := t.merge(ctx, merged, true)
+	r, err := t.merge(ctx, merged, read.MergeOptions{KeepDeletes: true, FoldLone: t.opts.producer != "full-compaction"})
 	if err != nil {
 		return err
 	}

@@ -216,7 +216,7 @@ func (t *task) rewrite(ctx context.Context, sections []section) error {
 		return err
 	}
 	for _, s := range sections {
-		r, err := t.merge(ctx, s, !t.dropDeletes)
+		r, err := t.merge(ctx, s, read.MergeOptions{KeepDeletes: !t.dropDeletes})
 		if err == nil {
 			err = each(ctx, r, func(b *column.Batch) error { return files.WriteKeyed(ctx, b) })
 		}
@@ -248,9 +248,10 @@ func (t *task) place() write.Place {
 }
 
 // merge reads the rows of a section in key order: all columns, row kind and sequence number.
-func (t *task) merge(ctx context.Context, s section, keepDeletes bool) (relation.Reader, error) {
+func (t *task) merge(ctx context.Context, s section, o read.MergeOptions) (relation.Reader, error) {
 	sp := &scan.Split{Source: t.src, Partition: t.b.partition, Bucket: t.b.id, Mode: scan.Merge, Files: s.files(), Runs: s}
-	return t.handles.OpenMerge(ctx, sp, t.want(), read.MergeOptions{KeepDeletes: keepDeletes, Expiry: t.opts.expiry})
+	o.Expiry = t.opts.expiry
+	return t.handles.OpenMerge(ctx, sp, t.want(), o)
 }
 
 func (t *task) want() read.Want {

@@ -20,7 +20,8 @@
 // _SEQUENCE_NUMBER, then retracts (-U, -D) before adds, then by the order of
 // the runs as given: oldest first. A key with a single record passes through
 // unchanged, whatever its kind and the engine, as in Paimon
-// (ReducerMergeFunctionWrapper). Equal keys within one run are never merged
+// (ReducerMergeFunctionWrapper), unless MergeOptions.FoldLone is set: compactions that look rows up
+// (LookupChangelogMergeFunctionWrapper) give it to the engine. Equal keys within one run are never merged
 // with each other.
 //
 // Results whose kind is a retract are left out unless MergeOptions.KeepDeletes

@@ -44,6 +44,9 @@ type MergeOptions struct {
 	Seq, Kind bool
 	// Unordered allows the result in any order, and hands rows on in place.
 	Unordered bool
+	// FoldLone gives the single record of a key to the engine, too, which may change it: a column of a sequence
+	// group without version becomes NULL. Only for ordered results.
+	FoldLone bool
 }
 
 // check validates the layout and fills in Output.

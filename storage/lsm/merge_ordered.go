@@ -43,6 +43,14 @@ func (r *orderedReader) push(src, from, n int) {
 }
 
 func (r *orderedReader) lone(c *cursor, from, to int) error {
+	if r.o.FoldLone && r.folder != nil {
+		for k := from; k < to; k++ {
+			if err := r.group([]rec{{c, k}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	if c.sel == nil && (c.kind == nil || r.o.KeepDeletes) {
 		r.push(c.run, from, to-from)
 		return nil

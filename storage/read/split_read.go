@@ -221,6 +221,8 @@ type MergeOptions struct {
 	KeepDeletes bool
 	// Unordered allows any order of rows; else they come in key order.
 	Unordered bool
+	// FoldLone gives the single record of a key to the engine, too; not with Unordered.
+	FoldLone bool
 	// Expiry leaves expired rows out before the merge; nil = none are. Its column is one of those wanted.
 	Expiry *Expiry
 }
@@ -335,7 +337,7 @@ func (h *Handles) openMerge(ctx context.Context, s *scan.Split, w Want, o MergeO
 		return nil, err
 	}
 	runs = append(runs, postponed...)
-	r, err := lsm.NewMerge(ctx, engine, layout, runs, lsm.MergeOptions{KeepDeletes: o.KeepDeletes, Kind: w.Kind, Seq: w.Sequence, Unordered: o.Unordered})
+	r, err := lsm.NewMerge(ctx, engine, layout, runs, lsm.MergeOptions{KeepDeletes: o.KeepDeletes, Kind: w.Kind, Seq: w.Sequence, Unordered: o.Unordered, FoldLone: o.FoldLone})
 	if err != nil || !w.Kind || !w.Sequence {
 		return r, err
 	}

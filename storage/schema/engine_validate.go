@@ -143,11 +143,13 @@ var aggregateFunctions = []string{
 	"merge_map", "merge_map_with_keytime", "min", "nested_update", "nested_partial_update", "primary-key", "product", "rbm32", "rbm64", "sum", "theta_sketch",
 }
 
-// aggregators checks that the aggregate functions exist (validateMergeFunctionFactory).
+// aggregators checks that the aggregate functions exist, and that retracts have one meaning (validateMergeFunctionFactory).
 func (v *validator) aggregators() {
-	if e := option(v, OptMergeEngine); !v.s.HasPrimaryKey() || e == "deduplicate" || e == "first-row" {
+	e := option(v, OptMergeEngine)
+	if !v.s.HasPrimaryKey() || e == "deduplicate" || e == "first-row" {
 		return
 	}
+	removes := option(v, OptAggRemoveOnDelete)
 	for _, f := range v.s.Fields {
 		key := "fields." + f.Name + ".aggregate-function"
 		name, set := v.s.Options[key]
@@ -157,6 +159,9 @@ func (v *validator) aggregators() {
 		}
 		v.must(!set || slices.Contains(aggregateFunctions, name), "Could not find any factory for identifier '%s' of option '%s': no aggregate function has this name; there are %s",
 			name, key, strings.Join(aggregateFunctions, ", "))
+		retract := "fields." + f.Name + ".ignore-retract"
+		v.must(!removes || !set && e != "aggregation" || !strings.EqualFold(v.s.Options[retract], "true"),
+			"%s and %s have conflicting behavior so should not be enabled at the same time.", OptAggRemoveOnDelete.Key(), retract)
 	}
 }
 

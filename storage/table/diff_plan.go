@@ -33,6 +33,9 @@ func (p *planner) diff(ctx context.Context, st *State) error {
 	if part := src.PartitionFilter(p.want.Filter); part != nil {
 		req.Partitions = both(req.Partitions, matchPartition(part))
 	}
+	if req.Levels == nil { // rows that wait for a compaction belong to the states, although a SELECT of one does not show them
+		req.Levels = func(int) bool { return true }
+	}
 	before, err := p.fullState(ctx, st.From, req)
 	if err != nil {
 		return err
