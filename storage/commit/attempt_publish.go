@@ -2,7 +2,9 @@ package commit
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/tributarydb/tributary/storage/errs"
@@ -58,7 +60,11 @@ func (c *Committer) publish(ctx context.Context, r *Request, ch *change) (_ *sna
 			return nil, err
 		}
 		if created {
-			if !c.leftBehind(context.WithoutCancel(ctx), s) {
+			left, err := c.leftBehind(context.WithoutCancel(ctx), s)
+			if err != nil {
+				return nil, err
+			}
+			if !left {
 				c.t.Snapshots.WriteLatestHint(ctx, s.ID)
 				return s, nil
 			}
@@ -115,45 +121,52 @@ func (c *Committer) committed(ctx context.Context, r *Request, ch *change, first
 // leftBehind reports whether a snapshot that was just published is not part of the
 // history, and removes it then. An attempt that was held up for so long that its id was given to somebody
 // else, whose snapshot has expired since, finds the id free: nobody would ever see what it published. As expiry
-// takes the oldest snapshots first, the snapshot before must be gone for that as well.
-func (c *Committer) leftBehind(ctx context.Context, s *snapshot.Snapshot) bool {
+// takes the oldest snapshots first, the snapshot before must be gone for that as well. errs.Uncertain: nobody can tell.
+func (c *Committer) leftBehind(ctx context.Context, s *snapshot.Snapshot) (bool, error) {
 	if s.ID == snapshot.FirstID {
-		return false
+		return false, nil
 	}
 	// Whatever cannot be read here leaves the commit as it is: published.
 	if there, err := c.t.Snapshots.Exists(ctx, s.ID-1); err != nil || there {
-		return false
+		return false, nil
 	}
 	ids, err := c.t.Snapshots.IDs(ctx)
 	if err != nil || len(ids) == 0 || ids[len(ids)-1] <= s.ID {
-		return false
+		return false, nil
 	}
 	next, err := c.t.Snapshots.Get(ctx, s.ID+1)
 	switch {
 	case err == nil:
-		if follows, err := c.follows(ctx, s, next); err != nil || follows {
-			return false
+		follows, err := c.follows(ctx, s, next)
+		if errs.Is(err, errs.Uncertain) {
+			return false, err
+		}
+		if err != nil || follows {
+			return false, nil
 		}
 	case !errs.Is(err, errs.NotFound):
-		return false
+		return false, nil
 	}
 	// If this one has expired itself meanwhile, it was part of the history.
 	if now, err := c.t.Snapshots.Get(ctx, s.ID); err != nil || now.UUID != s.UUID {
-		return false
+		return false, nil
 	}
 	_ = c.t.FIO.Delete(ctx, c.t.Snapshots.Path(s.ID)) // if it stays, expiry takes it
-	return true
+	return true, nil
 }
 
-// follows reports whether the state before next is that of s.
+// follows reports whether the state before next is that of s. errs.Uncertain: what is there does not tell.
 func (c *Committer) follows(ctx context.Context, s, next *snapshot.Snapshot) (bool, error) {
 	base, err := c.t.Store.ReadList(ctx, next.BaseManifestList)
 	if err != nil {
 		return false, err
 	}
 	delta, err := c.t.Store.ReadList(ctx, s.DeltaManifestList)
-	if err != nil || len(delta) == 0 {
+	if err != nil {
 		return true, err
+	}
+	if len(delta) == 0 {
+		return c.followsIndex(ctx, s, next, base)
 	}
 	has := map[string]bool{}
 	for i := range base {
@@ -174,4 +187,50 @@ func (c *Committer) follows(ctx context.Context, s, next *snapshot.Snapshot) (bo
 	}
 	found := slices.ContainsFunc(live, func(e *manifest.Entry) bool { return e.File.Name == last.File.Name && e.File.Level == last.File.Level })
 	return found == (last.Kind == manifest.Add), nil
+}
+
+// followsIndex is follows for a snapshot that changes no data files, but perhaps the index: deletion vectors. base are the manifests
+// of the state before next.
+func (c *Committer) followsIndex(ctx context.Context, s, next *snapshot.Snapshot, base []manifest.FileInfo) (bool, error) {
+	if s.IndexManifest == "" || s.IndexManifest == next.IndexManifest {
+		return true, nil
+	}
+	mine, err := c.t.Store.ReadList(ctx, s.BaseManifestList)
+	if err != nil {
+		return true, err
+	}
+	states := [2]map[string]bool{}
+	for i, infos := range [][]manifest.FileInfo{mine, base} {
+		live, err := c.t.Store.Live(ctx, infos, c.t.Schema.PartitionTypes(), nil)
+		if err != nil {
+			return true, err
+		}
+		states[i] = map[string]bool{}
+		for _, e := range live {
+			states[i][e.File.Name+"@"+strconv.Itoa(e.File.Level)] = true
+		}
+	}
+	if !maps.Equal(states[0], states[1]) {
+		return false, nil
+	}
+	// The data files are the same: its index files tell, unless next has replaced them.
+	ours, err := c.t.Store.ReadIndexManifest(ctx, s.IndexManifest)
+	if err != nil {
+		return true, err
+	}
+	theirs, err := c.t.Store.ReadIndexManifest(ctx, next.IndexManifest)
+	if err != nil {
+		return true, err
+	}
+	names := map[string]bool{}
+	for i := range theirs {
+		names[theirs[i].Name] = true
+	}
+	if !slices.ContainsFunc(ours, func(e manifest.IndexEntry) bool { return !names[e.Name] }) {
+		return true, nil
+	}
+	if first, err := c.t.Snapshots.EarliestID(ctx); err == nil && first > s.ID {
+		return false, nil // expiry says that the snapshot of this id is gone
+	}
+	return false, errs.Uncertainf("table %s: snapshot %d was made while others committed and expired snapshots; whether it is part of the table's history cannot be told", c.t.Label, s.ID)
 }

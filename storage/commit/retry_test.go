@@ -415,3 +415,72 @@ func TestHeldUp(t *testing.T) {
 		}
 	}
 }
+
+// A commit of deletion vectors alone changes no data file; held up like that, it must not end unseen either.
+func TestHeldUpVectors(t *testing.T) {
+	ctx := context.Background()
+	rows := func(name string) Request { return batch(message(1, 0, -1, dataFile(name, 9, 0, 0, 0))) }
+	gone := func(name string) Request {
+		return batch(Message{Partition: part(1), TotalBuckets: -1, NewIndexFiles: []manifest.IndexEntry{vectors(1, 0, "vectors-"+name, name+":1")}})
+	}
+	for _, c := range []struct {
+		name    string
+		others  []Request
+		expired int64
+		// before says that the snapshot is published before the others commit; hinted that the hint tells of the expiry.
+		before, hinted bool
+		// uncertain says that nobody can tell.
+		uncertain bool
+	}{
+		{"nothing happened", nil, 0, false, false, false},
+		{"lost", []Request{rows("x"), rows("y")}, 2, false, false, false},
+		{"the id was free again", []Request{rows("x"), rows("y")}, 3, false, false, false},
+		{"the id was free again, long ago", []Request{rows("x"), rows("y"), rows("z"), gone("z")}, 5, false, false, false},
+		{"the id was that of other vectors", []Request{gone("second"), rows("y")}, 3, false, true, false},
+		{"the id was that of other vectors, without a hint", []Request{gone("second"), rows("y")}, 3, false, false, true},
+		{"others followed", []Request{rows("x"), rows("y")}, 2, true, false, false},
+		{"others followed with vectors", []Request{gone("second"), rows("y")}, 2, true, false, false},
+	} {
+		for _, opts := range []map[string]string{nil, {"manifest.merge-min-count": "1", "manifest.full-compaction-threshold-size": "1 b"}} {
+			mem := fileio.NewMemory()
+			setUp(t, mem, appendTable)
+			other := open(t, mem, 1)
+			other.t.Schema = other.t.Schema.WithOptions(opts)
+			do := func(r Request) {
+				if _, err := other.Commit(ctx, r); err != nil {
+					t.Fatalf("%s: %v", c.name, err)
+				}
+			}
+			do(rows("first"))
+			do(rows("second"))
+			h := &hooked{FileIO: mem}
+			h.put = func(ctx context.Context, p string, data []byte) (created bool, err error) {
+				h.put = nil
+				if c.before {
+					created, err = mem.PutIfAbsent(ctx, p, data)
+				}
+				for _, r := range c.others {
+					do(r)
+				}
+				if err := expire(other, c.expired); err != nil {
+					t.Fatal(err)
+				}
+				if c.hinted {
+					other.t.Snapshots.WriteEarliestHint(ctx, c.expired+1)
+				}
+				if c.before {
+					return created, err
+				}
+				return mem.PutIfAbsent(ctx, p, data)
+			}
+			_, err := open(t, h, 2).Commit(ctx, gone("first"))
+			if errs.Is(err, errs.Uncertain) != c.uncertain || !c.uncertain && err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			there := slices.Contains(indexState(t, mem), "vectors-first first")
+			if there == c.uncertain {
+				t.Errorf("%s: error %v, but the vectors are %v", c.name, err, indexState(t, mem))
+			}
+		}
+	}
+}
