@@ -66,6 +66,11 @@ func (t *Table) rescaleOnce(ctx context.Context, o RescaleOptions) (id int64, er
 	if snap == nil {
 		return 0, errs.Invalidf("Table %s has no snapshot. No need to rescale.", t.Label())
 	}
+	defer func() {
+		if t.snaps.Expired(ctx, snap, err) {
+			err = commit.Overtaken(t.Label(), err) // what was read has been replaced and expired
+		}
+	}()
 	selected := o.Partitions
 	if selected == nil {
 		selected = func([]column.Scalar) bool { return true }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/errs"
+	"github.com/tributarydb/tributary/storage/fileio"
 	"github.com/tributarydb/tributary/storage/relation"
 	"github.com/tributarydb/tributary/storage/schema"
 	"github.com/tributarydb/tributary/storage/table"
@@ -181,4 +182,30 @@ func TestRescaleRaces(t *testing.T) {
 		rows = append(rows, r)
 	}
 	one.expect("t", rows...)
+}
+
+// TestRescaleBesideExpiry lets another process compact, and expire what the rescale reads, before each of its file operations: it reads
+// the rows anew.
+func TestRescaleBesideExpiry(t *testing.T) {
+	start := fileio.NewMemory()
+	l := openLake(t, start, start)
+	l.create("t", "k INT NOT NULL; v STRING", "k", "", "bucket", "1", "write-only", "true", "commit.min-retry-wait", "1 ms", "commit.max-retry-wait", "1 ms")
+	l.insert("t", "1|a", "2|b")
+	l.insert("t", "2|c", "3|d")
+	for nth, done := 1, false; !done; nth++ {
+		mem := start.Clone()
+		faulty := fileio.NewFaulty(mem)
+		done = true
+		faulty.Inject(fileio.Fault{Nth: nth, Do: func(_ context.Context, path string) {
+			done = false
+			other := openLake(t, mem, mem)
+			if err := inTurn(compactDeed("full", true), expireDeed).run(other); err != nil {
+				t.Errorf("before operation %d (%s): %v", nth, path, err)
+			}
+		}})
+		if _, err := openLake(t, mem, faulty).open("t").Rescale(context.Background(), table.RescaleOptions{Buckets: 2}); err != nil {
+			t.Fatalf("operation %d: %v", nth, err)
+		}
+		openLake(t, mem, mem).expect("t", "1|a", "2|c", "3|d")
+	}
 }
