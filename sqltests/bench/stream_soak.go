@@ -68,6 +68,7 @@ func (s *settings) soak(ctx context.Context, cache string) (err error) {
 			}
 		case err = <-readerEnd:
 			err = fmt.Errorf("the reader ended: %w", err)
+			cancel() // the writer as well
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
@@ -162,7 +163,7 @@ func follow(ctx context.Context, server *server, query string, received *atomic.
 	if err != nil {
 		return nil, "", err
 	}
-	cmd := exec.CommandContext(ctx, program, "--no-defaults", "--quick", "--unbuffered", "--batch", "--skip-column-names", "--protocol=tcp",
+	cmd := exec.CommandContext(ctx, program, "--no-defaults", "--comments", "--quick", "--unbuffered", "--batch", "--skip-column-names", "--protocol=tcp",
 		"-h", host, "-P", port, "-u", "root", "-D", generate.Database, "-e", query)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
