@@ -38,6 +38,9 @@ func (t *Table) expireSnapshots(ctx context.Context, s *schema.TableSchema, o Ex
 	if err != nil {
 		return 0, err
 	}
+	if stay, err := t.allStay(ctx, &c); stay || err != nil {
+		return 0, err
+	}
 	ids, err := t.own.snaps.IDs(ctx)
 	if err != nil || len(ids) == 0 {
 		return 0, err
@@ -59,6 +62,41 @@ func (t *Table) expireSnapshots(ctx context.Context, s *schema.TableSchema, o Ex
 		return 0, err
 	}
 	return e.run(ctx)
+}
+
+// allStay decides from the hints and the second oldest snapshot that no snapshot is due. That is so after most commits, of
+// which a table with many small ones has thousands whose files a listing would touch.
+func (t *Table) allStay(ctx context.Context, c *expireConfig) (bool, error) {
+	snaps := t.own.snaps
+	// A missing hint is written by who lists.
+	if _, err := t.t.FIO.Stat(ctx, snaps.Dir()+"/snapshot/EARLIEST"); err != nil {
+		if errs.Is(err, errs.NotFound) {
+			err = nil
+		}
+		return false, err
+	}
+	latest, err := snaps.LatestID(ctx)
+	if err != nil || latest == 0 {
+		return false, err
+	}
+	first, err := snaps.EarliestID(ctx)
+	if err != nil || first == 0 {
+		return false, err
+	}
+	if first > latest-int64(c.retainMin) {
+		return true, nil
+	}
+	if first <= latest-int64(c.retainMax) {
+		return false, nil
+	}
+	second, err := snaps.Get(ctx, first+1)
+	if err != nil {
+		if errs.Is(err, errs.NotFound) {
+			err = nil
+		}
+		return false, err
+	}
+	return c.olderThan <= second.TimeMillis, nil
 }
 
 // expiry removes the first n of the snapshots ids.
