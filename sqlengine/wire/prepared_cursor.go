@@ -6,6 +6,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"github.com/tributarydb/tributary/sqlengine/errmap"
+	"github.com/tributarydb/tributary/sqlengine/result"
 )
 
 // openCursor starts a plan for COM_STMT_FETCH. The result stays open, in a
@@ -13,22 +14,32 @@ import (
 // now, because the next statement's must not wait for the cursor.
 func (c *conn) openCursor(ctx *sql.Context, r runnable, p planned) (err error) {
 	own, cancel := context.WithCancel(c.ctx)
-	cctx := c.newContext(own, r.text)
+	idle := make(chan struct{}, 1)
+	cctx := c.newContext(result.OnWait(own, func() {
+		select {
+		case idle <- struct{}{}:
+		default:
+		}
+	}), r.text)
 	unlink := context.AfterFunc(ctx, cancel)
 	var o opened
+	var s *rowStream
 	defer func() {
 		if err != nil {
-			c.closeFailed(cctx, o)
 			cancel()
+			if s != nil {
+				s.settle()
+			}
+			c.closeFailed(cctx, o)
 		}
 	}()
 	if o, err = c.open(cctx, p); err != nil {
 		return err
 	}
-	s, err := c.stream(cctx, r, p, &o)
-	if err != nil {
+	if s, err = c.stream(cctx, r, p, &o); err != nil {
 		return err
 	}
+	s.idle = idle
 	// The first rows are made now, so that sorts and aggregates run, fail and are stopped here, as
 	// in MySQL, which fills its cursor when it opens it.
 	if err := s.prime(); err != nil {
@@ -78,8 +89,9 @@ func (c *conn) closeCursor(st *statement) {
 			c.srv.cfg.Logger.Error("closing a cursor", "connection", c.id, "error", c.panicked("cursor", p))
 		}
 	}()
-	c.closeFailed(cur.stream.ctx, cur.opened)
 	cur.cancel()
+	cur.stream.settle()
+	c.closeFailed(cur.stream.ctx, cur.opened)
 }
 
 // commandFetch is COM_STMT_FETCH.
@@ -137,7 +149,8 @@ func (c *conn) fetch(st *statement, n int64) (ok okPacket, err error) {
 		return ok, err
 	}
 	// Looking ahead tells whether that were the last rows.
-	if err := cur.stream.fetch(); err != nil {
+	idle, err := cur.stream.advance()
+	if err != nil {
 		return ok, err
 	}
 	if !unlink() {
@@ -145,7 +158,7 @@ func (c *conn) fetch(st *statement, n int64) (ok okPacket, err error) {
 	}
 	ok.warnings = c.session.WarningCount()
 	ok.cursor = statusCursorExists
-	if cur.stream.empty() {
+	if !idle && cur.stream.empty() {
 		ok.cursor = statusLastRowSent
 		c.closeCursor(st)
 	}

@@ -305,6 +305,54 @@ func TestCursor(t *testing.T) {
 	}
 }
 
+// A cursor on a source without end opens before the first row, and gives rows as they come, not when there are as many as are asked for.
+func TestCursorOnTide(t *testing.T) {
+	s := start(t, options{})
+	for _, q := range []string{"select * from fake_source('tide', 5)", "select c0 + 0 from fake_source('tide', 5)"} {
+		c := rawDial(t, s.addr, rawOptions{})
+		id, _, _ := c.prepare(q)
+		c.execute(id, 1)
+		if _, status := c.columns(); status&statusCursor == 0 {
+			t.Fatalf("no cursor: status %x", status)
+		}
+		c.query("select 1") // while the source waits
+		var got []byte
+		for fetches := 1; ; fetches++ {
+			c.command(0x1c, append(u32(id), u32(100)...)...)
+			rows, status := c.rows()
+			for _, r := range rows {
+				got = append(got, r[2])
+			}
+			if status&statusLastRow != 0 {
+				if fetches < 4 {
+					t.Errorf("%s: all rows came in %d fetches", q, fetches)
+				}
+				break
+			}
+			if len(rows) == 0 {
+				t.Fatalf("%s: a fetch without rows", q)
+			}
+		}
+		if !bytes.Equal(got, []byte{0, 1, 2, 3, 4}) {
+			t.Errorf("%s: got rows %v", q, got)
+		}
+		// Closed while it waits.
+		c.execute(id, 1)
+		c.columns()
+		c.command(0x1a, u32(id)...)
+		c.ok()
+		c.query("select 1")
+		// Killed while a fetch waits.
+		c.execute(id, 1)
+		c.columns()
+		c.command(0x1c, append(u32(id), u32(100)...)...)
+		time.Sleep(10 * time.Millisecond)
+		mustExec(t, s.root(), "kill query "+itoa(int(c.id)))
+		c.wantErr(1317)
+		c.query("select 1")
+	}
+}
+
 func TestCursorFails(t *testing.T) {
 	s := start(t, options{})
 	c := rawDial(t, s.addr, rawOptions{})

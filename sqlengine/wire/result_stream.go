@@ -30,11 +30,68 @@ type rowStream struct {
 	eof bool
 	// sent counts rows.
 	sent uint64
+
+	// idle, where set, gets a value whenever a plan without end waits for rows that are still to be committed: a cursor
+	// does not wait with it. pending gets the outcome of the fetch that then goes on, which owns what is above.
+	idle    chan struct{}
+	pending chan fetched
+}
+
+// fetched is the outcome of a fetch in a goroutine of its own.
+type fetched struct {
+	err error
+	// panic is what it panicked with.
+	panic any
 }
 
 // prime fetches the first batch or row, so that an early failure comes before the column definitions.
 func (s *rowStream) prime() error {
-	return s.fetch()
+	_, err := s.advance()
+	return err
+}
+
+// advance is fetch, which with a cursor comes back where a plan without end waits: idle says so.
+func (s *rowStream) advance() (idle bool, err error) {
+	if s.idle == nil {
+		return false, s.fetch()
+	}
+	if s.pending == nil {
+		if s.atHand() {
+			return false, nil
+		}
+		s.pending = make(chan fetched, 1)
+		go func(done chan<- fetched) {
+			var f fetched
+			defer func() {
+				f.panic = recover()
+				done <- f
+			}()
+			f.err = s.fetch()
+		}(s.pending)
+	}
+	select {
+	case f := <-s.pending:
+		s.pending = nil
+		if f.panic != nil {
+			panic(f.panic) // where the command's own panics are answered
+		}
+		return false, f.err
+	case <-s.idle:
+		return true, nil
+	}
+}
+
+// settle waits for a fetch that goes on, after its context has ended.
+func (s *rowStream) settle() {
+	if s.pending != nil {
+		<-s.pending
+		s.pending = nil
+	}
+}
+
+// atHand reports whether there is a row to send, or no more will come.
+func (s *rowStream) atHand() bool {
+	return s.eof || s.row != nil || s.batch != nil && s.pos < s.batch.Rows()
 }
 
 // empty reports that every row was sent.
@@ -87,11 +144,19 @@ func (s *rowStream) ended(err error) error {
 	return err
 }
 
-// emit writes up to limit rows, all of them where limit < 0.
+// emit writes up to limit rows, all of them where limit < 0. A cursor on a plan without end gets those that are there, one at least.
 func (s *rowStream) emit(w *packetWriter, limit int64) error {
+	before := s.sent
 	for limit != 0 {
-		if err := s.fetch(); err != nil {
+		idle, err := s.advance()
+		if err != nil {
 			return err
+		}
+		if idle {
+			if s.sent > before {
+				return nil
+			}
+			continue
 		}
 		if s.empty() {
 			return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/tributarydb/tributary/sqlengine/result"
 	"github.com/tributarydb/tributary/sqlengine/types"
 	"github.com/tributarydb/tributary/storage/column"
+	"github.com/tributarydb/tributary/storage/relation"
 	"github.com/tributarydb/tributary/storage/schema"
 )
 
@@ -84,6 +85,7 @@ var fakeTypes = map[string][]*schema.Type{
 	},
 	"accent": {{Root: schema.Varchar, Length: schema.MaxLength}},
 	"slow":   {{Root: schema.Int}},
+	"tide":   {{Root: schema.Int}},
 	"hang":   {{Root: schema.Int}},
 	"fail":   {{Root: schema.Int}},
 	"fail0":  {{Root: schema.Int}},
@@ -156,6 +158,15 @@ func (it *fakeIter) Next(ctx *gsql.Context) (*column.Batch, error) {
 			case <-time.After(50 * time.Millisecond):
 			}
 		}
+	case "tide": // rows that are waited for
+		for range 5 {
+			relation.Waits(ctx)
+			select {
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
 	case "fail", "fail0":
 		if it.done > 0 || it.f.kind == "fail0" {
 			return nil, errors.New("the source broke")
@@ -169,7 +180,7 @@ func (it *fakeIter) Next(ctx *gsql.Context) (*column.Batch, error) {
 		return nil, io.EOF
 	}
 	n := int(min(it.f.rows-it.done, column.MaxRows))
-	if it.f.kind == "slow" {
+	if it.f.kind == "slow" || it.f.kind == "tide" {
 		n = 1
 	}
 	var b *column.Batch
