@@ -163,8 +163,14 @@ func follow(ctx context.Context, server *server, query string, received *atomic.
 	if err != nil {
 		return nil, "", err
 	}
-	cmd := exec.CommandContext(ctx, program, "--no-defaults", "--comments", "--quick", "--unbuffered", "--batch", "--skip-column-names", "--protocol=tcp",
+	// Into a pipe the program writes 4 KiB at a time, so that the last rows would not come; stdbuf makes it lines.
+	args := []string{"stdbuf", "-oL"}
+	if _, err := exec.LookPath("stdbuf"); err != nil {
+		return nil, "", fmt.Errorf("mysql is there, but not stdbuf (coreutils), which makes it hand on each row: %w", err)
+	}
+	args = append(args, program, "--no-defaults", "--comments", "--quick", "--unbuffered", "--batch", "--skip-column-names", "--protocol=tcp",
 		"-h", host, "-P", port, "-u", "root", "-D", generate.Database, "-e", query)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
