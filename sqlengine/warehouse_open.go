@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tributarydb/tributary/sqlengine/planner"
+	"github.com/tributarydb/tributary/storage/binrow"
 	"github.com/tributarydb/tributary/storage/catalog"
 	"github.com/tributarydb/tributary/storage/errs"
 	"github.com/tributarydb/tributary/storage/fileio"
@@ -253,7 +254,8 @@ func (t *dataTable) Partitions(ctx context.Context) ([]planner.Partition, error)
 		if err != nil {
 			return nil, err
 		}
-		x := planner.Partition{Name: spec, Files: int64(len(p.Files))}
+		// Names are shown as they are, only paths have escapes.
+		x := planner.Partition{Name: binrow.UnescapePath(spec), Files: int64(len(p.Files))}
 		for k, v := range p.Values {
 			x.Values = append(x.Values, nil)
 			if !v.Null {

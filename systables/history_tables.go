@@ -154,7 +154,7 @@ func aggregationFields(t *table.Table) (relation.Relation, error) {
 			s := t.StoredSchema()
 			for _, f := range s.Fields {
 				var keys, values []string
-				for _, k := range s.OptionKeys {
+				for _, k := range schema.HashOrder(s.OptionKeys) { // the order in which Paimon keeps what it has read
 					if strings.HasPrefix(k, "fields."+f.Name+".") {
 						keys = append(keys, k)
 						values = append(values, s.Options[k])
