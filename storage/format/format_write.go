@@ -24,6 +24,8 @@ type WriteOptions struct {
 	ZstdLevel int
 	// BlockSize is the size in bytes of a row group or stripe (file.block-size); 0 = the format's default.
 	BlockSize int64
+	// PageRows is the most rows of a page, the unit that a reader passes over unread; 0 = as the format has it. A format may ignore it.
+	PageRows int
 	// Options are the table's options; a format looks at those with its own
 	// name as prefix ("parquet.", "orc.", "avro.") only.
 	Options map[string]string

@@ -35,11 +35,20 @@ type fileSpec struct {
 	rolls bool
 	// indexed says that the files get the file indexes that the table's options ask for: all but changelog files.
 	indexed bool
+	// pageRows is format.WriteOptions.PageRows.
+	pageRows int
 }
+
+// lookupPageRows is the number of rows of a page where compactions look up what rows were before: each key costs the reading
+// of a page of every column.
+const lookupPageRows = 4096
 
 // dataSpec is the spec of a table's data files of a level.
 func (w *Writer) dataSpec(level int) *fileSpec {
 	s := &fileSpec{look: w.opts.look(level), level: level, dense: w.opts.stats.dense, rolls: true, indexed: true, source: manifest.SourceAppend}
+	if w.schema.HasPrimaryKey() && schema.NeedsLookup(w.schema.Options) {
+		s.pageRows = lookupPageRows
+	}
 	w.setFields(s, w.opts.stats.modes(w.fields, level, false))
 	return s
 }
@@ -106,7 +115,7 @@ func (r *roller) open(ctx context.Context) error {
 	r.w.created(r.path)
 	var err error
 	r.cur, err = format.Create(ctx, r.w.t.FIO, r.path, r.spec.look.format, format.WriteOptions{
-		Fields: r.spec.fields, Compression: r.spec.look.codec, ZstdLevel: r.w.opts.zstdLevel, BlockSize: r.w.blockSize(r.spec.look.format), Options: r.w.schema.Options,
+		Fields: r.spec.fields, Compression: r.spec.look.codec, ZstdLevel: r.w.opts.zstdLevel, BlockSize: r.w.blockSize(r.spec.look.format), PageRows: r.spec.pageRows, Options: r.w.schema.Options,
 	})
 	if err != nil {
 		r.cur = nil

@@ -145,6 +145,22 @@ func (c *leafChunk) bytes(p *place) int64 {
 	return int64(len(c.data)) + 4*int64(len(c.ends))
 }
 
+// bytesOf is bytes of a stretch of the chunk.
+func (c *leafChunk) bytesOf(p *place, s span) int64 {
+	n := s.valueEnd - s.value
+	if n == 0 {
+		return 0
+	}
+	if len(c.ends) > 0 {
+		from := uint32(0)
+		if s.value > 0 {
+			from = c.ends[s.value-1]
+		}
+		return int64(c.ends[s.valueEnd-1]-from) + 4*int64(n)
+	}
+	return c.bytes(p) * int64(n) / int64(c.count())
+}
+
 // count is the number of values that are not null.
 func (c *leafChunk) count() int {
 	n := max(len(c.bools), len(c.i32), len(c.i64), len(c.f32), len(c.f64), len(c.i96), len(c.ends))
@@ -271,6 +287,8 @@ type leafWriter struct {
 	bytes []pq.ByteArray
 	fixed []pq.FixedLenByteArray
 
+	// pageRows is the most rows of a page, 0 = no bound but the page's size; rows counts those of the row group.
+	pageRows, rows int
 	// values counts those of the row group, judged says that it is decided whether a dictionary pays, plain that it does not.
 	values        int
 	raw           int64
@@ -283,7 +301,7 @@ const dictionaryTrial = 20_000
 
 // opened begins a row group. A column whose values did not repeat in the group before is not expected to begin with it.
 func (l *leafWriter) opened() {
-	l.values, l.raw, l.judged = 0, 0, l.plain
+	l.values, l.raw, l.judged, l.rows = 0, 0, l.plain, 0
 	if l.plain {
 		l.out.FallbackToPlain()
 	}
@@ -312,51 +330,119 @@ func (l *leafWriter) judge(values int, raw int64) {
 	}
 }
 
-// encode gives a chunk to the column writer.
-func (l *leafWriter) encode(c *leafChunk) (err error) {
-	def, rep := c.def, c.rep
-	if l.p.def == 0 {
-		def = nil
+// span is a stretch of a chunk: levels [level, levelEnd) and the values [value, valueEnd) that belong to them.
+type span struct{ level, levelEnd, value, valueEnd int }
+
+// levels is the number of levels of a chunk; without definition levels each value has one.
+func (l *leafWriter) levels(c *leafChunk) int {
+	if l.p.def > 0 {
+		return len(c.def)
 	}
-	if l.p.rep == 0 {
-		rep = nil
+	return c.count()
+}
+
+// cut takes from rest the levels and values of at most rows rows, and returns how many there are.
+func (l *leafWriter) cut(c *leafChunk, rest *span, rows int) (part span, n int) {
+	part = *rest
+	at, value := rest.level, rest.value
+	for ; at < rest.levelEnd; at++ {
+		if l.p.rep == 0 || c.rep[at] == 0 {
+			if n == rows {
+				break
+			}
+			n++
+		}
+		if l.p.def == 0 || c.def[at] == int16(l.p.def) {
+			value++
+		}
+	}
+	part.levelEnd, part.valueEnd = at, value
+	rest.level, rest.value = at, value
+	return part, n
+}
+
+// encode gives a chunk to the column writer, and ends pages at every pageRows rows.
+func (l *leafWriter) encode(c *leafChunk) (err error) {
+	rest := span{levelEnd: l.levels(c), valueEnd: c.count()}
+	if l.pageRows == 0 {
+		if err = l.write(c, rest); err == nil {
+			l.judge(c.count(), c.bytes(l.p))
+		}
+	}
+	for l.pageRows > 0 && rest.level < rest.levelEnd && err == nil {
+		part, n := l.cut(c, &rest, l.pageRows-l.rows%l.pageRows)
+		if err = l.write(c, part); err != nil {
+			break
+		}
+		l.judge(part.valueEnd-part.value, c.bytesOf(l.p, part))
+		if l.rows += n; l.rows%l.pageRows == 0 {
+			err = l.endPage()
+		}
+	}
+	c.compressed = l.out.TotalCompressedBytes()
+	if e, ok := l.out.(interface{ EstimatedBufferedValueBytes() int64 }); ok {
+		c.open = e.EstimatedBufferedValueBytes()
+	}
+	return err
+}
+
+// endPage ends the open page, if it has values. Among a dictionary's first rows, where it is open whether it pays, none is ended:
+// what is in pages stays coded.
+func (l *leafWriter) endPage() error {
+	if d, ok := any(l.out.CurrentEncoder()).(interface{ ObservedRawSize() int64 }); ok {
+		w, ok := l.out.(interface{ FlushCurrentPage() error })
+		if !ok || !l.judged && l.rows < dictionaryTrial || d.ObservedRawSize() == 0 {
+			return nil
+		}
+		return w.FlushCurrentPage()
+	}
+	if w, ok := l.out.(interface{ FlushBufferedDataPages() error }); ok {
+		return w.FlushBufferedDataPages()
+	}
+	return nil
+}
+
+// write gives a stretch of a chunk to the column writer.
+func (l *leafWriter) write(c *leafChunk, s span) (err error) {
+	var def, rep []int16
+	if l.p.def > 0 {
+		def = c.def[s.level:s.levelEnd]
+	}
+	if l.p.rep > 0 {
+		rep = c.rep[s.level:s.levelEnd]
 	}
 	switch out := l.out.(type) {
 	case *pqfile.BooleanColumnChunkWriter:
-		_, err = out.WriteBatch(c.bools, def, rep)
+		_, err = out.WriteBatch(c.bools[s.value:s.valueEnd], def, rep)
 	case *pqfile.Int32ColumnChunkWriter:
-		_, err = out.WriteBatch(c.i32, def, rep)
+		_, err = out.WriteBatch(c.i32[s.value:s.valueEnd], def, rep)
 	case *pqfile.Int64ColumnChunkWriter:
-		_, err = out.WriteBatch(c.i64, def, rep)
+		_, err = out.WriteBatch(c.i64[s.value:s.valueEnd], def, rep)
 	case *pqfile.Float32ColumnChunkWriter:
-		_, err = out.WriteBatch(c.f32, def, rep)
+		_, err = out.WriteBatch(c.f32[s.value:s.valueEnd], def, rep)
 	case *pqfile.Float64ColumnChunkWriter:
-		_, err = out.WriteBatch(c.f64, def, rep)
+		_, err = out.WriteBatch(c.f64[s.value:s.valueEnd], def, rep)
 	case *pqfile.Int96ColumnChunkWriter:
-		_, err = out.WriteBatch(c.i96, def, rep)
+		_, err = out.WriteBatch(c.i96[s.value:s.valueEnd], def, rep)
 	case *pqfile.ByteArrayColumnChunkWriter:
 		l.bytes = l.bytes[:0]
 		from := uint32(0)
-		for _, to := range c.ends {
+		if s.value > 0 {
+			from = c.ends[s.value-1]
+		}
+		for _, to := range c.ends[s.value:s.valueEnd] {
 			l.bytes = append(l.bytes, pq.ByteArray(c.data[from:to:to]))
 			from = to
 		}
 		_, err = out.WriteBatch(l.bytes, def, rep)
 	case *pqfile.FixedLenByteArrayColumnChunkWriter:
 		l.fixed = l.fixed[:0]
-		for from := 0; from < len(c.data); from += l.p.width {
-			l.fixed = append(l.fixed, pq.FixedLenByteArray(c.data[from:from+l.p.width]))
+		for i := s.value; i < s.valueEnd; i++ {
+			l.fixed = append(l.fixed, pq.FixedLenByteArray(c.data[i*l.p.width:(i+1)*l.p.width]))
 		}
 		_, err = out.WriteBatch(l.fixed, def, rep)
 	default:
 		err = errs.New(errs.Unknown, "column '%s' is written by a %T", l.p.path, out)
-	}
-	if err == nil {
-		l.judge(c.count(), c.bytes(l.p))
-	}
-	c.compressed = l.out.TotalCompressedBytes()
-	if e, ok := l.out.(interface{ EstimatedBufferedValueBytes() int64 }); ok {
-		c.open = e.EstimatedBufferedValueBytes()
 	}
 	return err
 }

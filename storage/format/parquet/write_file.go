@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"io"
+	"strconv"
 	"strings"
 
 	pq "github.com/apache/arrow-go/v18/parquet"
@@ -24,7 +25,9 @@ const (
 	defaultPageSize = 1 << 20
 	// defaultDictSize bounds a dictionary page (parquet.dictionary.page.size).
 	defaultDictSize = 1 << 20
-	createdBy       = "tributary"
+	// optPageRows bounds the rows of a page, as parquet-mr has it.
+	optPageRows = "parquet.page.row.count.limit"
+	createdBy   = "tributary"
 )
 
 func init() { format.RegisterWriter("parquet", Create) }
@@ -86,6 +89,12 @@ func Create(ctx context.Context, fio fileio.FileIO, path string, o format.WriteO
 			}
 		}
 	}
+	pageRows := o.PageRows
+	if v, ok := o.Options[optPageRows]; ok {
+		if pageRows, err = strconv.Atoi(strings.TrimSpace(v)); err != nil || pageRows <= 0 {
+			return nil, errs.Invalidf("option '%s' has the value '%s', which is no number of rows", optPageRows, v)
+		}
+	}
 	dict := true
 	if v, ok := o.Options["parquet.enable.dictionary"]; ok {
 		if dict, err = schema.ParseBool(v); err != nil {
@@ -109,7 +118,7 @@ func Create(ctx context.Context, fio fileio.FileIO, path string, o format.WriteO
 		f.block = sizes["parquet.block.size"]
 	}
 	for _, p := range b.leaves {
-		f.cols = append(f.cols, &leafWriter{p: p})
+		f.cols = append(f.cols, &leafWriter{p: p, pageRows: pageRows})
 	}
 	f.enc.free = make(chan *round, roundsAhead)
 	defer func() {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand"
+	"strings"
 	"testing"
 
 	pqgo "github.com/parquet-go/parquet-go"
@@ -29,7 +30,7 @@ func checkRead(t testing.TB, fields []schema.Field, want []*column.Vector, data 
 
 func TestWriteRoundTrip(t *testing.T) {
 	fields := roundtrip.AllTypes(t, "TIMESTAMP(9)", "TIMESTAMP(9) NOT NULL", "VARIANT")
-	for seed, o := range []format.WriteOptions{{}, {Compression: "snappy"}, {Compression: "lz4"}, {Compression: "gzip"}, {Compression: "none"}, {BlockSize: 60_000}, {Options: map[string]string{"parquet.enable.dictionary": "false", "parquet.page.size": "2 kb"}}} {
+	for seed, o := range []format.WriteOptions{{}, {Compression: "snappy"}, {Compression: "lz4"}, {Compression: "gzip"}, {Compression: "none"}, {BlockSize: 60_000}, {Options: map[string]string{"parquet.enable.dictionary": "false", "parquet.page.size": "2 kb"}}, {PageRows: 7, BlockSize: 60_000, Options: map[string]string{"parquet.enable.dictionary": "false"}}} {
 		rnd := rand.New(rand.NewSource(int64(seed)))
 		want, data := roundtrip.Write(t, "parquet", fields, o, rnd, 1, 700, 0, 4000, 13)
 		checkRead(t, fields, want, data)
@@ -72,6 +73,54 @@ func TestWriteRounds(t *testing.T) {
 		if g.Columns[0].MetaData.DictionaryPageOffset != 0 || g.Columns[2].MetaData.DictionaryPageOffset == 0 {
 			t.Errorf("row group %d: dictionaries at %d and %d; want none of values that do not repeat, and one of those that do", i,
 				g.Columns[0].MetaData.DictionaryPageOffset, g.Columns[2].MetaData.DictionaryPageOffset)
+		}
+	}
+}
+
+// TestWritePageRows bounds the rows of pages: of columns with and without a dictionary, nested ones and ones with nulls.
+func TestWritePageRows(t *testing.T) {
+	var fields []schema.Field
+	for i, s := range []string{"BIGINT NOT NULL", "INT", "TINYINT", "STRING", "BOOLEAN"} {
+		fields = append(fields, schema.Field{ID: i, Name: fmt.Sprintf("c%d", i), Type: roundtrip.Type(t, s)})
+	}
+	fields = append(fields, schema.Field{ID: 20, Name: "list", Type: &schema.Type{Root: schema.Array, Elem: roundtrip.Type(t, "INT")}})
+	const limit = 1000
+	for _, o := range []format.WriteOptions{{PageRows: limit}, {PageRows: 1 << 20, Options: map[string]string{optPageRows: " 1000 "}}} {
+		want, data := roundtrip.WriteEven(t, "parquet", fields, o, rand.New(rand.NewSource(3)), 4096, 4096, 4096, 3000, 4096, 4096, 4096, 4096, 50)
+		checkRead(t, fields, want, data)
+		f, err := openBytes(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := &f.meta.groups[0]
+		for i, n := range f.leaves {
+			c := &columnReader{flat: new(flatColumn)}
+			c.flat.open(f, 0, n, convNone, nil)
+			if err := f.loadLocations([]*columnReader{c}, g); err != nil || c.flat.locs == nil {
+				t.Fatalf("column %d has no page index (%v)", i, err)
+			}
+			late := 0
+			for p, first := range c.flat.locs.firstRow {
+				rows := c.flat.locs.end(p, g.rows) - first
+				if first > dictionaryTrial && rows > limit {
+					t.Errorf("column %d: page %d has %d rows", i, p, rows)
+				}
+				if rows == limit {
+					late++
+				}
+			}
+			if late == 0 {
+				t.Errorf("column %d: no page has %d rows: they begin at %v", i, limit, c.flat.locs.firstRow)
+			}
+		}
+		if skipped := checkFilters(t, "page rows", f, 6); skipped == 0 {
+			t.Error("no row was ever skipped")
+		}
+	}
+	for _, bad := range []string{"0", "-1", "many"} {
+		_, err := format.Create(context.Background(), fileio.NewMemory(), "/f", "parquet", format.WriteOptions{Fields: fields, Options: map[string]string{optPageRows: bad}})
+		if !errs.Is(err, errs.Invalid) || !strings.Contains(err.Error(), optPageRows) {
+			t.Errorf("%s: %v", bad, err)
 		}
 	}
 }
