@@ -157,30 +157,9 @@ func (p *pageReader) open(f *File, group int, n *node, conv conversion, t *schem
 	p.locs, p.locsTried, p.jumped = nil, false, false
 }
 
-// jump moves before page i of the page index without reading what lies between.
-func (p *pageReader) jump(i int) error {
-	// The dictionary page comes first and has no place in the index.
-	if first := p.locs.offset[0]; !p.hasDict && p.offset == p.src.start && first > p.offset {
-		if p.dict, p.dictLen = p.f.dicts.get(p.dictKey()); p.dict != nil {
-			p.hasDict = true
-		}
-	}
-	if first := p.locs.offset[0]; !p.hasDict && p.offset == p.src.start && first > p.offset {
-		want := p.src.want
-		p.src.want = min(want, first) // the dictionary and no more
-		defer func() { p.src.want = want }()
-		h, err := p.header(p.offset)
-		if err != nil {
-			return err
-		}
-		body := p.offset + int64(h.headerLen)
-		if h.typ == pageDictionary && body+int64(h.compressed) <= p.src.end {
-			p.hasDict, p.dictPage, p.dictBody = true, h, body
-			if err := p.loadDict(); err != nil {
-				return err
-			}
-		}
-	}
+// jump moves before page i of the page index without reading what lies between, a dictionary among it: that is
+// read when a page needs it.
+func (p *pageReader) jump(i int) {
 	p.offset = p.locs.offset[i]
 	p.hasPage = false
 	if p.n.maxRep == 0 {
@@ -188,7 +167,6 @@ func (p *pageReader) jump(i int) error {
 	} else {
 		p.jumped = true
 	}
-	return nil
 }
 
 func (p *pageReader) release() {
@@ -406,7 +384,15 @@ func (p *pageReader) loadDict() error {
 		return nil
 	}
 	if p.dict, p.dictLen = p.f.dicts.get(p.dictKey()); p.dict != nil {
+		p.hasDict = true
 		return nil
+	}
+	var b []byte
+	if !p.hasDict {
+		var err error
+		if b, err = p.passedDict(); err != nil {
+			return err
+		}
 	}
 	if !p.hasDict {
 		// Fine as long as the chunk holds nulls only: take refuses any code.
@@ -414,9 +400,11 @@ func (p *pageReader) loadDict() error {
 		return nil
 	}
 	h := &p.dictPage
-	b, err := p.stored(h, p.dictBody)
-	if err != nil {
-		return err
+	if b == nil {
+		var err error
+		if b, err = p.stored(h, p.dictBody); err != nil {
+			return err
+		}
 	}
 	if h.enc != encPlain && h.enc != encPlainDictionary {
 		return fmt.Errorf("the encoding %d of a dictionary page is unknown", h.enc)
@@ -450,6 +438,31 @@ func (p *pageReader) loadDict() error {
 		p.f.dicts.put(p.dictKey(), dict, h.values, len(buf))
 	}
 	return nil
+}
+
+// passedDict reads the dictionary page that a jump has passed over, and returns its stored bytes: it lies before the first page of
+// the index, in which it has no place. The window stays where it is.
+func (p *pageReader) passedDict() ([]byte, error) {
+	if p.locs == nil || p.locs.offset[0] <= p.src.start || p.offset <= p.src.start {
+		return nil, nil
+	}
+	all := make([]byte, p.locs.offset[0]-p.src.start)
+	if err := readAt(p.src.src, all, p.src.start); err != nil {
+		return nil, err
+	}
+	h, err := parsePageHeader(all)
+	if err != nil {
+		return nil, fmt.Errorf("a page header is damaged: %w", err)
+	}
+	if h.typ != pageDictionary || h.compressed > len(all)-h.headerLen {
+		return nil, nil
+	}
+	b := all[h.headerLen : h.headerLen+h.compressed : h.headerLen+h.compressed]
+	if !h.checkCRC(b) {
+		return nil, errors.New("the checksum of a page is wrong")
+	}
+	p.hasDict, p.dictPage, p.dictBody = true, h, p.src.start+int64(h.headerLen)
+	return b, nil
 }
 
 func (p *pageReader) dictKey() dictKey {

@@ -94,9 +94,7 @@ func (l *nestedLeaf) read(rows int, keep bool) error {
 func (l *nestedLeaf) skipTo(row, n int64) error {
 	if l.locs != nil {
 		if i := l.locs.pageOf(row); i >= 0 && l.locs.offset[i] >= l.offset {
-			if err := l.jump(i); err != nil {
-				return err
-			}
+			l.jump(i)
 			l.pendingRep, l.pendingDef, l.taken = l.pendingRep[:0], l.pendingDef[:0], 0
 			n = row - l.locs.firstRow[i]
 		}

@@ -206,13 +206,42 @@ func (r *reader) nextBatch() (*column.Batch, error) {
 		}
 		b.Sel = sel
 	}
+	end := r.pos + int64(n)
+	r.trim(b)
 	for i := range r.cols {
 		if err := r.readColumn(b, i); err != nil {
 			return nil, err
 		}
 	}
-	r.pos += int64(n)
+	r.pos = end
 	return b, nil
+}
+
+// trim cuts the rows before the first and behind the last one selected off, where they are most of the batch: their
+// values in the other columns are passed over, not decoded.
+func (r *reader) trim(b *column.Batch) {
+	if len(b.Sel) == 0 {
+		return
+	}
+	first := int(b.Sel[0])
+	n := int(b.Sel[len(b.Sel)-1]) + 1 - first
+	if n > b.N/2 {
+		return
+	}
+	for i, v := range b.Cols {
+		if r.have[i] {
+			b.Cols[i] = column.Slice(v, first, first+n)
+		}
+	}
+	for k := range b.Sel {
+		b.Sel[k] -= uint16(first)
+	}
+	if len(b.Sel) == n {
+		b.Sel = nil
+	}
+	b.N = n
+	b.Base += int64(first)
+	r.pos += int64(first)
 }
 
 // readColumn reads column i of the batch at pos, once.
