@@ -1,6 +1,7 @@
 package evolution
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/tributarydb/tributary/storage/column"
@@ -168,6 +169,25 @@ func TestFilter(t *testing.T) {
 	s := leaf(predicate.Eq, 2, column.BytesScalar([]byte("x")))
 	if p, ok := m.Filter(s).(*predicate.Leaf); !ok || p.Column != m.Source(2) {
 		t.Error(p)
+	}
+	// So do lists of keys, each column by itself, up to the first that does not.
+	text := column.BytesScalar([]byte("x"))
+	keys := func(cols []int, values ...column.Scalar) *predicate.Keys {
+		k := &predicate.Keys{Columns: cols}
+		for _, v := range values {
+			k.Values = append(k.Values, []column.Scalar{v})
+		}
+		return k
+	}
+	k, ok := m.Filter(keys([]int{3, 2, 1}, i64(5), text, column.IntScalar(column.KindInt32, 1))).(*predicate.Keys)
+	if !ok || !slices.Equal(k.Columns, []int{m.Source(3), m.Source(2)}) || k.Values[0][0].Kind != column.KindInt32 || k.Values[0][0].I != 5 || len(k.Values) != 2 {
+		t.Error(k)
+	}
+	if p := m.Filter(keys([]int{3, 2}, i64(1<<40), text)); p != nil {
+		t.Error("a key that does not fit was kept")
+	}
+	if p := m.Filter(keys([]int{0, 2}, column.IntScalar(column.KindInt32, 1), text)); predicate.MayMatch(p, func(int) (predicate.Stats, bool) { return predicate.Stats{}, false }) {
+		t.Error("a missing column equals something")
 	}
 	// An OR with a dropped branch is dropped, an AND keeps the rest.
 	lost := leaf(predicate.Gt, 1, column.IntScalar(column.KindInt32, 1))

@@ -2,6 +2,7 @@ package predicate
 
 import (
 	"bytes"
+	"iter"
 
 	"github.com/tributarydb/tributary/storage/column"
 )
@@ -26,7 +27,7 @@ const (
 	Contains
 )
 
-// Predicate is *Leaf, *And or *Or. nil is "always true".
+// Predicate is *Leaf, *Keys, *And or *Or. nil is "always true".
 type Predicate interface{ isPredicate() }
 
 // Leaf compares a column with literals: none for IsNull and IsNotNull, one or
@@ -92,6 +93,10 @@ func Columns(p Predicate) map[int]bool {
 		switch p := p.(type) {
 		case *Leaf:
 			set[p.Column] = true
+		case *Keys:
+			for _, c := range p.Columns {
+				set[c] = true
+			}
 		case *And:
 			for _, c := range p.Children {
 				walk(c)
@@ -106,8 +111,32 @@ func Columns(p Predicate) map[int]bool {
 	return set
 }
 
+// Leaves goes through the leaves of p.
+func Leaves(p Predicate) iter.Seq[*Leaf] {
+	return func(yield func(*Leaf) bool) { eachLeaf(p, yield) }
+}
+
+func eachLeaf(p Predicate, yield func(*Leaf) bool) bool {
+	var children []Predicate
+	switch p := p.(type) {
+	case *Leaf:
+		return yield(p)
+	case *And:
+		children = p.Children
+	case *Or:
+		children = p.Children
+	}
+	for _, c := range children {
+		if !eachLeaf(c, yield) {
+			return false
+		}
+	}
+	return true
+}
+
 // Remap rewrites p's leaves by f, weakening: a leaf for which f returns nil
-// becomes "always true" (an OR with such a child does as well).
+// becomes "always true" (an OR with such a child does as well). Keys are seen by f as an IN of the values of each column, which it
+// answers with an IN of as many values in the same order, if not with nil; the first one may become any other predicate.
 func Remap(p Predicate, f func(*Leaf) Predicate) Predicate {
 	switch p := p.(type) {
 	case *Leaf:
@@ -128,6 +157,8 @@ func Remap(p Predicate, f func(*Leaf) Predicate) Predicate {
 			out = append(out, r)
 		}
 		return &Or{Children: out}
+	case *Keys:
+		return p.remap(f)
 	}
 	return nil
 }
@@ -175,6 +206,8 @@ func MayMatch(p Predicate, stats func(col int) (s Stats, ok bool)) bool {
 	case *Leaf:
 		s, ok := stats(p.Column)
 		return !ok || leafMayMatch(p, s)
+	case *Keys:
+		return p.mayMatch(stats)
 	}
 	return true
 }
@@ -255,6 +288,8 @@ func Matches(p Predicate, value func(col int) column.Scalar) bool {
 		return false
 	case *Leaf:
 		return leafMatches(p, value(p.Column))
+	case *Keys:
+		return p.matches(value)
 	}
 	return true
 }

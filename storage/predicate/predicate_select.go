@@ -157,6 +157,8 @@ func compile(p Predicate) selector {
 		return o
 	case *Leaf:
 		return compileLeaf(p)
+	case *Keys:
+		return compileKeys(p)
 	}
 	return &andSelector{}
 }

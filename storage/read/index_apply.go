@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tributarydb/tributary/storage/index/fileindex"
+	"github.com/tributarydb/tributary/storage/predicate"
 	"github.com/tributarydb/tributary/storage/scan"
 	"github.com/tributarydb/tributary/storage/schema"
 )
@@ -18,7 +19,7 @@ const indexSuffix = ".index"
 // indexedRows returns the rows of a file that can match the plan's filter by
 // the file's indexes; ok is false where they say nothing.
 func indexedRows(ctx context.Context, src *scan.Source, f *scan.File, p *filePlan) (rows fileindex.Rows, ok bool, err error) {
-	if p.filter == nil || !schema.OptFileIndexRead.Value(src.Schema.Options) {
+	if !hasLeaf(p.filter) || !schema.OptFileIndexRead.Value(src.Schema.Options) {
 		return rows, false, nil
 	}
 	name, data, err := IndexContainer(ctx, src, f)
@@ -34,6 +35,14 @@ func indexedRows(ctx context.Context, src *scan.Source, f *scan.File, p *filePla
 	}
 	rows, err = c.Evaluate(p.filter, p.read, f.Meta.RowCount)
 	return rows, err == nil && !rows.All(), err
+}
+
+// hasLeaf reports whether a filter has a condition that file indexes know: they are not read for lists of keys.
+func hasLeaf(p predicate.Predicate) bool {
+	for range predicate.Leaves(p) {
+		return true
+	}
+	return false
 }
 
 // IndexContainer returns a file's indexes (section 14.1): the bytes of the container, nil where there is none, and the

@@ -156,12 +156,12 @@ func (s *skipper) groups() ([]rowRange, error) {
 
 // testsEquality reports whether the filter compares column i by = or IN.
 func (s *skipper) testsEquality(i int) bool {
-	found := false
-	predicate.Remap(s.filter, func(l *predicate.Leaf) predicate.Predicate {
-		found = found || l.Column == i && (l.Op == predicate.Eq || l.Op == predicate.In)
-		return l
-	})
-	return found
+	for l := range predicate.Leaves(s.filter) {
+		if l.Column == i && (l.Op == predicate.Eq || l.Op == predicate.In) {
+			return true
+		}
+	}
+	return false
 }
 
 // rowsPerBatch returns how many rows a batch is to have so that it is of

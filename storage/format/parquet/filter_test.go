@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,10 +86,10 @@ func randomFilter(r *rand.Rand, cols []schema.Field, rows []filterRow, depth int
 		}
 		return &predicate.Or{Children: ch}
 	}
-	col := r.IntN(len(cols))
-	for cols[col].Type.IsNested() {
-		col = r.IntN(len(cols))
+	if r.IntN(4) == 0 {
+		return randomKeys(r, cols, rows)
 	}
+	col := flatColumnOf(r, cols)
 	kind := schema.KindOf(cols[col].Type)
 	literal := func() column.Scalar {
 		for range 50 {
@@ -116,6 +117,43 @@ func randomFilter(r *rand.Rand, cols []schema.Field, rows []filterRow, depth int
 		l.Literals = append(l.Literals, literal())
 	}
 	return l
+}
+
+func flatColumnOf(r *rand.Rand, cols []schema.Field) int {
+	for {
+		if col := r.IntN(len(cols)); !cols[col].Type.IsNested() {
+			return col
+		}
+	}
+}
+
+// randomKeys makes a list of keys of one to three columns that occur in rows.
+func randomKeys(r *rand.Rand, cols []schema.Field, rows []filterRow) predicate.Predicate {
+	p := &predicate.Keys{}
+	for range 1 + r.IntN(3) {
+		p.Columns = append(p.Columns, flatColumnOf(r, cols))
+	}
+	var keys [][]column.Scalar
+	for range r.IntN(10) {
+		row := rows[r.IntN(len(rows))]
+		var key []column.Scalar
+		for _, c := range p.Columns {
+			if !row.vals[c].Null {
+				key = append(key, row.vals[c])
+			}
+		}
+		if len(key) == len(p.Columns) {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, func(a, b []column.Scalar) int { return slices.CompareFunc(a, b, column.Scalar.Compare) })
+	p.Values = make([][]column.Scalar, len(p.Columns))
+	for _, k := range keys {
+		for i, x := range k {
+			p.Values[i] = append(p.Values[i], x)
+		}
+	}
+	return p
 }
 
 // checkFilters compares filtered reads with the filtered result of a full read.
