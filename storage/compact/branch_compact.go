@@ -37,6 +37,9 @@ type Target struct {
 	// Exclude keeps the other writers of this process out of the branch until unlock: rows that leave the postpone
 	// bucket get numbers, as those that are written. nil = there are no others.
 	Exclude func(ctx context.Context) (unlock func(), err error)
+	// LookupKeys bounds the new keys of a section that are kept in memory to be looked up in other files, whose other rows are not
+	// read then; 0 = DefaultLookupKeys, negative = none are.
+	LookupKeys int64
 }
 
 // Request says what to compact.
@@ -207,6 +210,9 @@ func (t *Target) options() (*tableOptions, error) {
 	o, err := readOptions(t.Source.Schema, now())
 	if err != nil {
 		return nil, errs.New(errs.ClassOf(err), "table %s: %w", t.Source.Label, err)
+	}
+	if o.lookupKeys = t.LookupKeys; o.lookupKeys == 0 {
+		o.lookupKeys = DefaultLookupKeys
 	}
 	return o, nil
 }

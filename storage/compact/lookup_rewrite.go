@@ -3,13 +3,11 @@ package compact
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 
 	"github.com/tributarydb/tributary/storage/column"
 	"github.com/tributarydb/tributary/storage/lsm"
 	"github.com/tributarydb/tributary/storage/read"
-	"github.com/tributarydb/tributary/storage/relation"
 	"github.com/tributarydb/tributary/storage/scan"
 	"github.com/tributarydb/tributary/storage/write"
 )
@@ -24,8 +22,9 @@ import (
 //	before  the row that each key had before the new records came, from the unit's other files
 //	        or, with lookup, from the levels above the unit
 //
-// Paimon looks up one key after the other in local copies of the files above. Reading them in key order,
-// restricted to the sections' keys, answers the same.
+// Paimon looks up one key after the other in local copies of the files above. Here the files above are read in key
+// order, and of them the fresh keys' rows only: where keys may be is told by the files' bounds and the statistics of
+// row groups, stripes and pages, so that few keys cost few pages (lookup_read.go). Rows above that have none of the fresh keys take no part in anything.
 
 // traced says whether rewriting or moving up files needs the row before.
 func (t *task) traced(files []*scan.File) bool {
@@ -162,9 +161,22 @@ func (t *task) above(files []*scan.File) []*scan.File {
 // traceSection is trace of one section.
 func (t *task) traceSection(ctx context.Context, s section, out *write.LevelFiles, log *changelog) (err error) {
 	fresh, b := t.split(s)
+	keys, err := t.freshKeys(ctx, fresh, b)
+	if err != nil {
+		return err
+	}
+	b = b.holding(keys)
 	merged := s
+	o := read.MergeOptions{KeepDeletes: true, FoldLone: t.opts.producer != "full-compaction"}
 	if t.mergesAbove() {
-		merged = section(runsOf(append(s.files(), b.files[b.inside:]...)))
+		above := b.files[b.inside:]
+		merged = section(runsOf(append(s.files(), above...)))
+		o.Keys = func(f *scan.File) *read.KeySet {
+			if slices.Contains(above, f) {
+				return keys.set()
+			}
+			return nil
+		}
 	}
 	firstRow := t.opts.engine == "first-row"
 	var result, news, olds *cursor
@@ -175,22 +187,19 @@ func (t *task) traceSection(ctx context.Context, s section, out *write.LevelFile
 			}
 		}
 	}()
-	r, err := t.merge(ctx, merged, read.MergeOptions{KeepDeletes: true, FoldLone: t.opts.producer != "full-compaction"})
+	r, err := t.merge(ctx, merged, o)
 	if err != nil {
 		return err
 	}
-	result = t.cursor(r)
-	if r, err = t.newest(ctx, fresh, true); err != nil {
+	result = &cursor{r: r, keys: t.keys}
+	if keys != nil {
+		news = keys.cursor()
+	} else if news, err = t.newest(ctx, fresh, columnsOf{}, nil); err != nil {
 		return err
 	}
-	news = &cursor{r: r}
-	for i := range t.keys {
-		news.keys = append(news.keys, i)
-	}
-	if r, err = t.newest(ctx, b.files, false); err != nil {
+	if olds, err = t.newest(ctx, b.files, columnsOf{places: true, all: log != nil}, keys.set()); err != nil {
 		return err
 	}
-	olds = t.cursor(r)
 	fields := len(t.src.Schema.Fields)
 	var keep []uint16
 	for {
@@ -214,7 +223,7 @@ func (t *task) traceSection(ctx context.Context, s section, out *write.LevelFile
 				outside = olds.file() >= b.inside
 				// A row that has expired was not there for who looks the key up, but is: its position is marked, and
 				// first-row asks nothing but whether the key is above.
-				if e := t.opts.expiry; e != nil && e.Row(olds.b.Cols[e.Column], olds.row()) && !(firstRow && outside) {
+				if e := t.opts.expiry; e != nil && e.Row(olds.b.Cols[olds.expiry], olds.row()) && !(firstRow && outside) {
 					if isNew && outside && t.opts.vectors {
 						t.mark(b.files[olds.file()], olds.position())
 					}
@@ -303,177 +312,4 @@ func runsOf(files []*scan.File) []lsm.SortedRun[*scan.File] {
 		out = append(out, lsm.SortedRun[*scan.File]{f})
 	}
 	return out
-}
-
-// newest reads, in key order, the record of the lowest level, or newest file of level 0, that each key has in
-// files: only the key columns, or the table's columns, row kind, sequence number,
-// position in the file, and the file's place in files.
-func (t *task) newest(ctx context.Context, files []*scan.File, keysOnly bool) (relation.Reader, error) {
-	want := t.want()
-	want.RowID = true
-	if keysOnly {
-		want = read.Want{Columns: t.keys}
-	}
-	expiry, times := t.opts.expiry, -1
-	switch {
-	case expiry == nil:
-	case keysOnly:
-		times = len(t.keys)
-		want.Columns = append(slices.Clone(t.keys), expiry.Column)
-	case t.opts.vectors || t.opts.engine == "first-row":
-		expiry = nil // traceSection decides: a key has one row above level 0
-	default:
-		times = expiry.Column
-	}
-	number := map[*scan.File]int{}
-	for i, f := range files {
-		number[f] = i
-	}
-	var runs []lsm.RunReader
-	for _, run := range runsOf(files) {
-		var parts []relation.Morsel
-		var tags []int
-		for _, f := range run {
-			// Numbers of rows in the file are row ids from 0 on.
-			c, meta, zero := *f, *f.Meta, int64(0)
-			meta.FirstRowID = &zero
-			c.Meta = &meta
-			sp := &scan.Split{Source: t.src, Partition: t.b.partition, Bucket: t.b.id, Mode: scan.Changes, Files: []*scan.File{&c}}
-			w := want
-			if keysOnly {
-				w.Kind = true // keeps retracts
-			}
-			for _, m := range read.Morsels(t.handles, sp, w) {
-				parts, tags = append(parts, m), append(tags, number[f])
-			}
-		}
-		runs = append(runs, expiry.Over(&chain{parts: parts, tags: tags, tagged: !keysOnly}, times))
-	}
-	layout := lsm.Layout{Seq: -1, Kind: -1}
-	var fields = t.keyFields
-	width := len(t.keys)
-	if keysOnly {
-		for i := range t.keys {
-			layout.Keys = append(layout.Keys, i)
-		}
-	} else {
-		layout.Keys = t.keys
-		fields = t.tracedFields
-		width = len(fields)
-	}
-	for i := range width {
-		layout.Values, layout.Fields = append(layout.Values, i), append(layout.Fields, i)
-	}
-	pick, err := lsm.NewEngine(lsm.TableInfo{Fields: fields})
-	if err != nil {
-		return nil, err
-	}
-	return lsm.NewMerge(ctx, pick, layout, runs, lsm.MergeOptions{})
-}
-
-// chain reads morsels one after the other, as a sorted run.
-type chain struct {
-	parts  []relation.Morsel
-	tags   []int
-	tagged bool
-	r      relation.Reader
-	tag    int
-}
-
-// Next returns the next batch, with the tag of its morsel as last column.
-func (c *chain) Next(ctx context.Context) (*column.Batch, error) {
-	for {
-		if c.r == nil {
-			if len(c.parts) == 0 {
-				return nil, io.EOF
-			}
-			r, err := c.parts[0].Open(ctx)
-			if err != nil {
-				return nil, err
-			}
-			c.r, c.tag = r, c.tags[0]
-			c.parts, c.tags = c.parts[1:], c.tags[1:]
-		}
-		b, err := c.r.Next(ctx)
-		if err == nil && c.tagged {
-			out := *b
-			out.Cols = append(slices.Clone(b.Cols), column.NewConst(column.FromScalar(column.IntScalar(column.KindInt32, int64(c.tag))), b.N))
-			return &out, nil
-		}
-		if !errors.Is(err, io.EOF) {
-			return b, err
-		}
-		r := c.r
-		c.r = nil
-		if err := r.Close(); err != nil {
-			return nil, err
-		}
-	}
-}
-
-func (c *chain) Close() error {
-	c.parts = nil
-	if c.r == nil {
-		return nil
-	}
-	r := c.r
-	c.r = nil
-	return r.Close()
-}
-
-// cursor is a place in a stream of rows in key order.
-type cursor struct {
-	r relation.Reader
-	b *column.Batch
-	// at is the number of the present row among those of b that count.
-	at   int
-	done bool
-	// keys are the key columns, tags where the position and the number of the file are.
-	keys []int
-	tags int
-}
-
-func (t *task) cursor(r relation.Reader) *cursor {
-	return &cursor{r: r, keys: t.keys, tags: len(t.src.Schema.Fields) + 2}
-}
-
-func (c *cursor) row() int { return c.b.Row(c.at) }
-
-func (c *cursor) position() int64 { return c.b.Cols[c.tags].Int(c.row()) }
-
-func (c *cursor) file() int { return int(c.b.Cols[c.tags+1].Int(c.row())) }
-
-// load reads the next batch where the present one is used up; done is set at the end.
-func (c *cursor) load(ctx context.Context) error {
-	for !c.done && (c.b == nil || c.at >= c.b.Rows()) {
-		b, err := c.r.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			c.done = true
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		c.b, c.at = b, 0
-	}
-	return nil
-}
-
-// seek moves to the key of o's present row, and reports whether there is such a row.
-func (c *cursor) seek(ctx context.Context, o *cursor) (bool, error) {
-	for {
-		if err := c.load(ctx); err != nil || c.done {
-			return false, err
-		}
-		cmp := 0
-		for i, k := range c.keys {
-			if cmp = column.CompareRows(c.b.Cols[k], c.row(), o.b.Cols[o.keys[i]], o.row()); cmp != 0 {
-				break
-			}
-		}
-		if cmp >= 0 {
-			return cmp == 0, nil
-		}
-		c.at++
-	}
 }

@@ -26,6 +26,8 @@ type tableOptions struct {
 	deduplicateIgnore []string
 	// lookup says that compactions look the older row of a key up (CoreOptions.needLookup).
 	lookup bool
+	// lookupKeys is Target.LookupKeys.
+	lookupKeys int64
 	// keepDeletes keeps retracts on every level: a chain table's partitions continue others.
 	keepDeletes bool
 	// rewriteAll rewrites every file of a full compaction.

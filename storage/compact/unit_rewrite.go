@@ -13,7 +13,6 @@ import (
 	"github.com/tributarydb/tributary/storage/read"
 	"github.com/tributarydb/tributary/storage/relation"
 	"github.com/tributarydb/tributary/storage/scan"
-	"github.com/tributarydb/tributary/storage/schema"
 	"github.com/tributarydb/tributary/storage/write"
 )
 
@@ -41,13 +40,10 @@ type task struct {
 	rest []run
 	// dropDeletes leaves retracts out of the result: nothing older is below it.
 	dropDeletes bool
-	// keys are the columns of the trimmed primary key, keyFields their fields.
-	keys      []int
-	keyFields []schema.Field
-	// tracedFields are the columns of rows before: those of the table, row kind, sequence number, position and file.
-	tracedFields []schema.Field
-	marks        map[*scan.File][]int64
-	out          commit.Compaction
+	// keys are the columns of the trimmed primary key.
+	keys  []int
+	marks map[*scan.File][]int64
+	out   commit.Compaction
 }
 
 // newTask prepares the rewriting of a unit of the bucket's runs.
@@ -61,12 +57,9 @@ func newTask(src *scan.Source, o *tableOptions, w *write.Writer, h *read.Handles
 	if !u.each {
 		t.rest = runs[len(u.runs):]
 	}
-	t.keyFields = src.Schema.TrimmedKeyFields()
-	for _, f := range t.keyFields {
+	for _, f := range src.Schema.TrimmedKeyFields() {
 		t.keys = append(t.keys, src.Schema.Index(f.Name))
 	}
-	t.tracedFields = append(slices.Clone(src.Schema.Fields), schema.KindField(), schema.SequenceField(), schema.RowIDField(),
-		schema.Field{Name: "_FILE", Type: &schema.Type{Root: schema.Int}})
 	return t
 }
 

@@ -225,6 +225,8 @@ type MergeOptions struct {
 	FoldLone bool
 	// Expiry leaves expired rows out before the merge; nil = none are. Its column is one of those wanted.
 	Expiry *Expiry
+	// Keys are the keys of a file whose rows take part in the merge; it, or what it returns, may be nil for all of them.
+	Keys func(*scan.File) *KeySet
 }
 
 // OpenMerge merges the runs of a split by key: the columns of w, then row kind
@@ -298,11 +300,25 @@ func (h *Handles) openMerge(ctx context.Context, s *scan.Split, w Want, o MergeO
 			if p.to > 0 {
 				defer h.drop(p.file.Path)
 			}
-			r, err := h.openFile(ctx, p.file.SourceOr(s.Source), p.file, fileRequest{fields: fields, filter: filter, from: p.from, to: p.to, partition: partitionOf(s), fileSequence: ordered && !w.Sequence, keep: keep})
-			if err != nil || o.Expiry == nil {
-				return r, err
+			var keys *KeySet
+			if o.Keys != nil {
+				keys = o.Keys(p.file)
 			}
-			return o.Expiry.Over(r, at[o.Expiry.Column]), nil
+			if keys != nil {
+				filter = predicate.NewAnd(filter, keys.predicate(layout.Keys))
+			}
+			file, err := h.openFile(ctx, p.file.SourceOr(s.Source), p.file, fileRequest{fields: fields, filter: filter, from: p.from, to: p.to, partition: partitionOf(s), fileSequence: ordered && !w.Sequence, keep: keep})
+			if err != nil {
+				return nil, err
+			}
+			r := file
+			if keys != nil {
+				r = keys.over(r, layout.Keys)
+			}
+			if o.Expiry != nil {
+				r = o.Expiry.Over(r, at[o.Expiry.Column])
+			}
+			return r, nil
 		}
 	}
 	open := func(i int, run lsm.SortedRun[*scan.File]) lsm.RunReader {

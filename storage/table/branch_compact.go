@@ -61,7 +61,7 @@ func (t *Table) compact(ctx context.Context, o CompactOptions, over map[string]s
 	}
 	defer unlock()
 	return compact.Run(ctx, compact.Target{
-		Source: src, Snapshots: t.snaps, Committer: committer, Readers: t.env.Readers, Progress: o.Progress, Exclude: gate.lock,
+		Source: src, Snapshots: t.snaps, Committer: committer, Readers: t.env.Readers, Progress: o.Progress, Exclude: gate.lock, LookupKeys: env.LookupKeys,
 		Writing: write.Target{
 			FIO: t.env.FIO, Dir: t.dir, Label: t.Label(), Schema: s, Clock: env.now, Rand: env, User: user,
 			TempDir: env.TempDir, Parallelism: runtime.GOMAXPROCS(0),

@@ -33,6 +33,8 @@ type WriteEnv struct {
 	// Compactions runs the compactions that no statement waits for; nil = the statement that commits runs them, and small
 	// files of append tables without buckets stay as they are.
 	Compactions *Compactions
+	// LookupKeys is compact.Target.LookupKeys.
+	LookupKeys int64
 
 	randMu sync.Mutex
 	// gates are the branches written in this process.
