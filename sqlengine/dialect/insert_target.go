@@ -33,6 +33,9 @@ type ChangeTarget struct {
 	// All: a DELETE of all rows. Equal are the terms of a condition that is no more than column = literal AND ….
 	All   bool        `json:"all,omitempty"`
 	Equal []EqualTerm `json:"equal,omitempty"`
+	// Limited: there is a LIMIT. Bounded are the columns that the condition compares with something: no row is meant whose values it excludes.
+	Limited bool     `json:"limited,omitempty"`
+	Bounded []string `json:"bounded,omitempty"`
 }
 
 // ChangeSet is an assignment.

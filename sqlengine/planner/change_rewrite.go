@@ -306,6 +306,8 @@ func (c *changeQuery) statement(with *sqlparser.With, where *sqlparser.Where, or
 			return nil, errs.Unsupportedf("A hint or AS OF on the table that is written is not supported")
 		}
 	}
+	c.target.Limited = limit != nil
+	c.target.Bounded = c.boundedByQuery(where)
 	c.table.AsOf = &sqlparser.AsOf{Time: sqlparser.NewStrVal([]byte(carrier))}
 	star := &sqlparser.StarExpr{TableName: sqlparser.TableName{Name: sqlparser.NewTableIdent(c.alias())}}
 	query := &sqlparser.Select{

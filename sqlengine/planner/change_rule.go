@@ -132,6 +132,9 @@ func (e *Engine) changeNode(ctx *sql.Context, ins *plan.InsertInto, target *inse
 	if n.rules, err = newChangeRules(target, def); err != nil {
 		return nil, err
 	}
+	if err := n.checkSafe(ctx); err != nil {
+		return nil, err
+	}
 	from := len(target.fields)
 	for _, s := range change.Sets {
 		i, _ := fieldAt(target.fields, s.Column) // newChangeTable has looked
