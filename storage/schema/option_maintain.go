@@ -23,5 +23,6 @@ var (
 	OptPartitionExpireBatch  = unsetInt("partition.expiration-batch-size", "partitions that are dropped in one commit")
 	OptPartitionExpireKind   = stringOption("partition.expiration-strategy", "values-time", "values-time: the time in a partition's values counts; update-time: that of its newest file")
 	OptEndInputExpire        = boolOption("end-input.check-partition-expire", false, "partitions are looked at after each write")
+	OptEndInputWatermark     = unsetLong("end-input.watermark", "watermark that the snapshots of a statement record, epoch milliseconds")
 	OptMarkDoneAction        = stringOption("partition.mark-done-action", "success-file", "what mark_partition_done does: success-file, done-partition, mark-event, http-report, custom")
 )

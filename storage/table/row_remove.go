@@ -226,7 +226,7 @@ func (s *sink) publishRemovals(ctx context.Context, r *compact.Remover) (int64, 
 		}
 		messages = append(messages, fresh...)
 		res, err := s.committer().Commit(ctx, commit.Request{
-			User: s.user, Identifier: commit.BatchIdentifier, Messages: messages, Operation: s.o.Operation, Check: sameVectors(s.t.Label(), st.Snapshot),
+			User: s.user, Identifier: commit.BatchIdentifier, Messages: messages, Watermark: s.watermark, Operation: s.o.Operation, Check: sameVectors(s.t.Label(), st.Snapshot),
 		})
 		if err == nil {
 			s.touchFiles(messages)

@@ -91,6 +91,11 @@ func (t *Table) OpenSink(ctx context.Context, o relation.SinkOptions) (relation.
 	if err := s.readStatic(); err != nil {
 		return nil, err
 	}
+	if w, set, err := schema.OptEndInputWatermark.Lookup(s.schema.Options); err != nil {
+		return nil, err
+	} else if set {
+		s.watermark = &w
+	}
 	if err := s.open(); err != nil {
 		return nil, err
 	}

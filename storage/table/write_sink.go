@@ -29,6 +29,8 @@ type sink struct {
 	gate    *writeGate
 	static  write.Static
 	replace *commit.Overwrite
+	// watermark is what the snapshot records at least, epoch milliseconds; nil = nothing.
+	watermark *int64
 
 	intake *write.Intake
 	// held are the rows of a small statement; w takes those of others.
@@ -313,7 +315,7 @@ func (s *sink) publishOnce(ctx context.Context, w *write.Writer) (id int64, err 
 	if err != nil {
 		return 0, err
 	}
-	req := commit.Request{User: s.user, Identifier: commit.BatchIdentifier, Messages: messages, Overwrite: s.replace, Operation: s.o.Operation}
+	req := commit.Request{User: s.user, Identifier: commit.BatchIdentifier, Messages: messages, Overwrite: s.replace, Watermark: s.watermark, Operation: s.o.Operation}
 	switch {
 	case s.based && s.gone == nil: // rows that are removed by position are looked after by commitRemovals
 		req.Read = &commit.Read{Base: s.base, Relevant: s.relevant}
