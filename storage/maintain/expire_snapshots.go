@@ -59,6 +59,9 @@ func (t *Table) expireSnapshots(ctx context.Context, s *schema.TableSchema, o Ex
 	}
 	e := &expiry{t: t, c: &c, l: newLayout(t.t.Dir, s), ids: ids, n: n}
 	if err := e.plan(ctx); err != nil {
+		if errs.Is(err, errs.NotFound) && t.gone(ctx, ids[n-1]) {
+			return 0, e.outrun()
+		}
 		return 0, err
 	}
 	return e.run(ctx)
@@ -126,10 +129,20 @@ func (e *expiry) read(ctx context.Context) error {
 		return err
 	}
 	if len(snaps) != len(ids) {
-		return errs.Conflictf("table %s: snapshots vanish while they are to be expired: somebody else expires them or rolls back; repeat the statement", e.t.t.Label)
+		return e.outrun()
 	}
 	e.snaps = snaps
 	return nil
+}
+
+// gone reports whether a snapshot of the branch is surely not there.
+func (t *Table) gone(ctx context.Context, id int64) bool {
+	there, err := t.own.snaps.Exists(ctx, id)
+	return err == nil && !there
+}
+
+func (e *expiry) outrun() error {
+	return errs.Conflictf("table %s: snapshots vanish while they are to be expired: somebody else expires them or rolls back; repeat the statement", e.t.t.Label)
 }
 
 // plan decides, without deleting anything, which files go with each snapshot.
@@ -176,6 +189,9 @@ func (e *expiry) plan(ctx context.Context) error {
 		var err error
 		if e.later, err = readAll(ctx, e.ids[e.n+1:], e.t.own.snaps.Get); err != nil {
 			return err
+		}
+		if len(e.later) < len(e.ids[e.n+1:]) {
+			return e.outrun()
 		}
 	}
 	again, err := e.addedAgain(ctx, want)
@@ -397,6 +413,12 @@ func (e *expiry) run(ctx context.Context) (done int, err error) {
 		// A snapshot is there with all of its files, or gone. Once it is gone, its files go whatever becomes of the statement.
 		free := context.WithoutCancel(ctx)
 		if e.c.decoupled {
+			// Where somebody else was faster, the changelog may have been expired as well.
+			if there, err := t.own.snaps.Exists(free, s.ID); err != nil {
+				return done, err
+			} else if !there {
+				return done, e.outrun()
+			}
 			if err := t.own.snaps.WriteChangelog(free, s); err != nil {
 				return done, err
 			}

@@ -81,6 +81,10 @@ func (t *Table) holders(ctx context.Context, b *branch, from int64) ([]holder, e
 	if err != nil {
 		return nil, err
 	}
+	if len(snaps) < len(keep) {
+		// What follows on those that are gone is not known.
+		return nil, errs.Conflictf("snapshots of branch '%s' have vanished while they were read: somebody else expires snapshots or rolls back; nothing is deleted; repeat the statement", b.name)
+	}
 	var out []holder
 	for i, s := range snaps {
 		whole := i == 0 || s.ID != snaps[i-1].ID+1
@@ -201,14 +205,22 @@ func (t *Table) heldFiles(ctx context.Context, want wanted, holders []holder) (m
 }
 
 // settle turns an error of reading a holder's files into nil where the holder
-// has vanished meanwhile, as have the files.
+// has vanished meanwhile, as have the files. errs.Conflict: it was a snapshot. Those that follow it, which need not be known here, may
+// have its files.
 func (h *holder) settle(ctx context.Context, err error) error {
 	if errs.Is(err, errs.NotFound) {
 		if there, e := h.there(ctx); e == nil && !there {
+			if h.kind == heldBySnapshot {
+				return h.vanished()
+			}
 			return nil
 		}
 	}
 	return errs.New(errs.ClassOf(err), "%s cannot be read, so what it needs is not known and nothing is deleted: %w", h.text(), err)
+}
+
+func (h *holder) vanished() error {
+	return errs.Conflictf("%s has vanished while it was to be found out which files are needed: somebody else expires snapshots or rolls back; nothing is deleted; repeat the statement", h.text())
 }
 
 func (t *Table) holdFiles(ctx context.Context, h *holder, want wanted, held map[string]bool) error {

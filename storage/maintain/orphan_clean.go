@@ -298,25 +298,42 @@ func (t *Table) usedNames(ctx context.Context, branches []*branch) (map[string]b
 	read := map[string]bool{} // manifests
 	for i, b := range branches {
 		t.progress("reading branches", i, len(branches))
-		holders, err := t.holders(ctx, b, 0)
-		if err != nil {
-			return nil, errs.New(errs.ClassOf(err), "table %s: orphan files are not cleaned, because branch '%s' cannot be read: %w", t.t.Label, b.name, err)
-		}
-		sch, err := b.schemas.Latest(ctx)
-		if err != nil {
-			return nil, err
-		}
-		l := newLayout(t.t.Dir, sch)
-		for i := range holders {
-			h := &holders[i]
-			if err := t.use(ctx, l, h, used, read); err != nil {
-				if err = h.settle(ctx, err); err != nil {
-					return nil, err
-				}
+		for try := 1; ; try++ {
+			err := t.useBranch(ctx, b, used, read)
+			if err == nil {
+				break
+			}
+			if !errs.Is(err, errs.Conflict) || try == maxHolderTries {
+				return nil, errs.New(errs.ClassOf(err), "table %s: orphan files are not cleaned, because branch '%s' cannot be read: %w", t.t.Label, b.name, err)
 			}
 		}
 	}
 	return used, nil
+}
+
+// maxHolderTries is how often the states of a branch are listed where others expire snapshots meanwhile.
+const maxHolderTries = 10
+
+// useBranch notes what a branch names. errs.Conflict: snapshots have vanished meanwhile.
+func (t *Table) useBranch(ctx context.Context, b *branch, used, read map[string]bool) error {
+	holders, err := t.holders(ctx, b, 0)
+	if err != nil {
+		return err
+	}
+	sch, err := b.schemas.Latest(ctx)
+	if err != nil {
+		return err
+	}
+	l := newLayout(t.t.Dir, sch)
+	for i := range holders {
+		h := &holders[i]
+		if err := t.use(ctx, l, h, used, read); err != nil {
+			if err = h.settle(ctx, err); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (t *Table) use(ctx context.Context, l *layout, h *holder, used, read map[string]bool) error {
