@@ -282,3 +282,22 @@ func TestLookupReadsFewPages(t *testing.T) {
 		})
 	}
 }
+
+// TestLookupLongKeys changes rows whose keys are too long to be kept in memory.
+func TestLookupLongKeys(t *testing.T) {
+	const keys, length = 8500, 2000 // 17 MB
+	l := newLake(t)
+	l.create("t", "k STRING NOT NULL; p INT NOT NULL; v INT", "k,p", "", "bucket", "1", "changelog-producer", "lookup")
+	log := &replayed{l: l, name: "t", rows: map[string]string{}}
+	for version := range 2 {
+		var rows []string
+		for i := range keys {
+			rows = append(rows, fmt.Sprintf("%0*d|1|%d", length, i, version))
+		}
+		l.insert("t", rows...)
+		log.follow()
+	}
+	if want := [4]int{keys, keys, keys, 0}; log.kinds != want {
+		t.Errorf("changes by kind: %v, want %v", log.kinds, want)
+	}
+}
