@@ -169,6 +169,22 @@ func (c *alteration) checkSet(key, value string) error {
 	return nil
 }
 
+// CheckDynamic reports whether an option may be given for one statement: its value has to be acceptable, and it must not be one
+// that decides what the rows in the table's files mean (AbstractFileStoreTable.checkImmutability).
+func (s *TableSchema) CheckDynamic(key, value string) error {
+	if err := CheckOption(key, value); err != nil {
+		return err
+	}
+	c := alteration{TableSchema: s, old: s}
+	switch {
+	case c.unchanged(key, value):
+		return nil
+	case key == "type":
+		return notSupported(key)
+	}
+	return c.checkSet(key, value)
+}
+
 func (c *alteration) resetOption(key string) error {
 	switch key {
 	case optComment:

@@ -136,7 +136,7 @@ func openBranch(ctx context.Context, env *Env, database, name string, opts OpenO
 	dynamic := maps.Clone(opts.Dynamic)
 	delete(dynamic, "branch")
 	for k, v := range dynamic {
-		if err := schema.CheckOption(k, v); err != nil {
+		if err := ct.Schema.CheckDynamic(k, v); err != nil {
 			return nil, err
 		}
 	}

@@ -82,7 +82,7 @@ func (t *Table) OpenSink(ctx context.Context, o relation.SinkOptions) (relation.
 	}
 	delete(over, "branch")
 	for k, v := range o.Options {
-		if err := schema.CheckOption(k, v); err != nil {
+		if err := t.stored.CheckDynamic(k, v); err != nil {
 			return nil, err
 		}
 		over[k] = v
