@@ -3,7 +3,7 @@ package table
 import (
 	"context"
 	"fmt"
-	"slices"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -181,28 +181,59 @@ func (r *resolver) betweenTimes(ctx context.Context, kind StateKind, v string) (
 	return r.between(ctx, kind, start, end)
 }
 
-// toAutoTag is the difference between a tag and the one before it in name order.
+// autoTagNames are the names of automatic tags by period and formatter of the options tag.creation-period and tag.period-formatter.
+// A day may be followed by an hour, as in Paimon.
+var autoTagNames = map[string]*regexp.Regexp{
+	"daily/with_dashes":               regexp.MustCompile(`^\d{4}-\d{2}-\d{2}( \d{2})?$`),
+	"daily/without_dashes":            regexp.MustCompile(`^\d{8}$`),
+	"daily/without_dashes_and_spaces": regexp.MustCompile(`^\d{8}$`),
+	"hours/with_dashes":               regexp.MustCompile(`^\d{4}-\d{2}-\d{2} \d{2}$`),
+	"hours/without_dashes":            regexp.MustCompile(`^\d{8} \d{2}$`),
+	"hours/without_dashes_and_spaces": regexp.MustCompile(`^\d{10}$`),
+}
+
+// autoTagDuration is a name with tag.creation-period-duration.
+var autoTagDuration = regexp.MustCompile(`^\d{12}$`)
+
+// autoTagName is the form of the table's automatic tags.
+func (r *resolver) autoTagName() *regexp.Regexp {
+	if _, set, err := schema.OptTagPeriodDuration.Lookup(r.opts); set && err == nil {
+		return autoTagDuration
+	}
+	period := schema.OptTagPeriod.Value(r.opts)
+	if period != "daily" {
+		period = "hours"
+	}
+	return autoTagNames[period+"/"+schema.OptTagFormatter.Value(r.opts)]
+}
+
+// toAutoTag is the difference between an automatic tag and the one before it, in the order of time, which is that of names. It is
+// empty where one of the two does not exist.
 func (r *resolver) toAutoTag(ctx context.Context, name string) (*State, error) {
-	to, err := r.byTag(ctx, name)
-	if err != nil {
-		return nil, err
+	form := r.autoTagName()
+	if form == nil || !form.MatchString(name) {
+		return nil, errs.Invalidf("table %s: Specified tag '%s' is not an auto-created tag.", r.label, name)
 	}
 	names, err := r.mgr.TagNames(ctx)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.Index(names, name)
-	var from *snapshot.Snapshot
-	for i--; i >= 0 && from == nil; i-- {
-		if len(names[i]) != len(name) {
-			continue // an automatic tag's name has the form of its neighbours
-		}
-		if from, err = r.byTag(ctx, names[i]); err != nil {
-			return nil, err
+	before, found := "", false
+	for _, n := range names {
+		if found = found || n == name; n < name && n > before && form.MatchString(n) {
+			before = n
 		}
 	}
-	if from == nil {
+	if !found || before == "" {
 		return &State{Kind: DiffState, Explicit: true}, nil
+	}
+	to, err := r.byTag(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	from, err := r.byTag(ctx, before)
+	if err != nil {
+		return nil, err
 	}
 	return r.diff(from, to)
 }
