@@ -52,11 +52,12 @@ var randomPart = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f
 type reader struct {
 	manifests *manifest.Cache
 	mu        sync.Mutex
-	rows      map[string]string // of a snapshot, by its UUID and the schema
+	rows      map[string][]string // of a snapshot, by its UUID and the schema
+	changes   map[string][]change // that a snapshot's changelog has, by the same
 }
 
 func newReader() *reader {
-	return &reader{manifests: manifest.NewCache(64 << 20), rows: map[string]string{}}
+	return &reader{manifests: manifest.NewCache(64 << 20), rows: map[string][]string{}, changes: map[string][]change{}}
 }
 
 // read reads the state of a warehouse and demands that every file that a state names is there.
@@ -160,47 +161,73 @@ func (r *reader) branch(ctx context.Context, st state, env *table.Env, fio *file
 		}
 		st["consumer "+label+" "+id] = strings.Join(strings.Fields(string(b)), "")
 	}
-	rows, err := r.rowsOf(ctx, tb, m)
-	st["rows "+label] = rows
+	latest, err := m.Latest(ctx)
+	if err != nil {
+		return err
+	}
+	rows, err := r.rowsOf(ctx, tb, latest)
+	if err != nil {
+		return err
+	}
+	st["rows "+label] = strings.Join(rows, " ")
+	told, tells, err := r.replay(ctx, env, tb, m, snaps, logs)
+	if errors.Is(err, errGap) {
+		st["gap "+label], err = "", nil
+	}
+	if tells {
+		st["told "+label] = strings.Join(told, " ")
+	}
 	return err
 }
 
-// rowsOf reads the newest rows.
-func (r *reader) rowsOf(ctx context.Context, tb *table.Table, m *snapshot.Manager) (string, error) {
-	latest, err := m.Latest(ctx)
-	if err != nil || latest == nil {
-		return "", err
+// rowsOf reads the rows of a snapshot, ascending. t reads that snapshot.
+func (r *reader) rowsOf(ctx context.Context, t *table.Table, s *snapshot.Snapshot) ([]string, error) {
+	if s == nil {
+		return nil, nil
 	}
-	key := fmt.Sprint(latest.UUID, tb.StoredSchema().ID)
+	key := fmt.Sprint(s.UUID, t.StoredSchema().ID)
 	r.mu.Lock()
 	rows, ok := r.rows[key]
 	r.mu.Unlock()
 	if ok {
 		return rows, nil
 	}
-	if rows, err = readRows(ctx, tb); err == nil {
-		r.mu.Lock()
-		r.rows[key] = rows
-		r.mu.Unlock()
+	all, err := readRows(ctx, t)
+	if err != nil {
+		return nil, err
 	}
-	return rows, err
+	rows = []string{}
+	for _, x := range all {
+		rows = append(rows, x.row)
+	}
+	slices.Sort(rows)
+	r.mu.Lock()
+	r.rows[key] = rows
+	r.mu.Unlock()
+	return rows, nil
 }
 
-func readRows(ctx context.Context, tb *table.Table) (string, error) {
-	text := &schema.Type{Root: schema.Varchar, Length: schema.MaxLength}
+// readRows reads the rows that a table shows, in its order.
+func readRows(ctx context.Context, t *table.Table) ([]change, error) {
 	req := relation.Request{}
-	for i := range tb.Fields() {
+	for i := range t.Fields() {
 		req.Columns = append(req.Columns, i)
 	}
-	plan, err := tb.Plan(ctx, req)
+	plan, err := t.Plan(ctx, req)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	var out []string
-	for _, m := range plan.Morsels {
+	return readMorsels(ctx, t.Fields(), plan.Morsels, false)
+}
+
+// readMorsels reads rows as text, with kinds where the column behind fields tells them.
+func readMorsels(ctx context.Context, fields []schema.Field, morsels []relation.Morsel, kinds bool) ([]change, error) {
+	text := &schema.Type{Root: schema.Varchar, Length: schema.MaxLength}
+	var out []change
+	for _, m := range morsels {
 		rd, err := m.Open(ctx)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		for {
 			b, err := rd.Next(ctx)
@@ -208,16 +235,16 @@ func readRows(ctx context.Context, tb *table.Table) (string, error) {
 				break
 			}
 			if err != nil {
-				return "", errors.Join(err, rd.Close())
+				return nil, errors.Join(err, rd.Close())
 			}
-			cols := make([]*column.Vector, len(b.Cols))
-			for i, c := range b.Cols {
-				conv, err := cast.New(tb.Fields()[i].Type, text)
+			cols := make([]*column.Vector, len(fields))
+			for i, f := range fields {
+				conv, err := cast.New(f.Type, text)
 				if err != nil {
-					return "", err
+					return nil, err
 				}
-				if cols[i], err = conv(c); err != nil {
-					return "", err
+				if cols[i], err = conv(b.Cols[i]); err != nil {
+					return nil, err
 				}
 			}
 			for k := range b.Rows() {
@@ -227,15 +254,18 @@ func readRows(ctx context.Context, tb *table.Table) (string, error) {
 						cells[i] = string(c.Bytes(b.Row(k)))
 					}
 				}
-				out = append(out, strings.Join(cells, "|"))
+				x := change{row: strings.Join(cells, "|")}
+				if kinds {
+					x.kind = int32(b.Cols[len(cols)].Int(b.Row(k)))
+				}
+				out = append(out, x)
 			}
 		}
 		if err := rd.Close(); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
-	slices.Sort(out)
-	return strings.Join(out, " "), nil
+	return out, nil
 }
 
 // uncertain reports whether an error says that the statement may have been carried out.

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -27,8 +30,21 @@ type kind struct {
 	lazy bool
 	// empty lets the table of a CREATE TABLE … AS SELECT be empty when the process ends in between.
 	empty bool
+	// expires says that snapshots expire after the statement: others than before and after may be left where a compaction failed.
+	expires bool
+	// gaps says that snapshots are missing between others until the statement has ended.
+	gaps bool
 	// nothing says that the statement changes nothing that states show.
 	nothing bool
+	// finish are statements after which the rows are always the same, whatever failed before and was repeated, and a
+	// changelog tells them: compactions make up for those that failed.
+	finish []string
+	// leaves says that files which the statement fails to remove are left to the cleaning of orphan files.
+	leaves bool
+	// alone says that no other process may commit to the table meanwhile.
+	alone bool
+	// every says that one in so many operations fails, and each one that publishes; 0 = as tail and thin have it.
+	every int
 }
 
 // modes of interference.
@@ -37,9 +53,10 @@ const (
 	failAfter         // an operation takes effect, its answer is lost
 	crash             // the process ends before an operation that changes files
 	kill              // the statement is cancelled before an operation
+	outage            // an operation takes effect, and its answer is lost; all that follow fail until the statement ends
 )
 
-var modeNames = []string{"failing before", "failing after", "crash", "kill"}
+var modeNames = []string{"failing before", "failing after", "crash", "kill", "outage"}
 
 const (
 	// tail is the number of the last operations of a statement of which each one is tried, the commit among them; of
@@ -48,6 +65,8 @@ const (
 	thin = 4
 	// raceThin is of how many of these the race detector, with which all takes long, sees one.
 	raceThin = 6
+	// denseVariable is the environment variable with which every operation of every kind is tried.
+	denseVariable = "TRIBUTARY_TEST_DENSE"
 )
 
 // TestSweep does all of this to every kind of statement.
@@ -68,6 +87,10 @@ type sweeper struct {
 	base          *fileio.Memory
 	r             *reader
 	before, after state
+	// published are the numbers of the changes that make or remove a snapshot.
+	published []int
+	// finished is the state after the statement and what finishes it.
+	finished state
 }
 
 func sweep(t *testing.T, k kind) {
@@ -85,6 +108,7 @@ func sweep(t *testing.T, k kind) {
 	}
 	mem := s.base.Clone()
 	faulty := fileio.NewFaulty(mem)
+	s.watch(faulty)
 	p := s.e.start(t, faulty)
 	if err := p.run(ctx, k.run...); err != nil {
 		t.Fatalf("%v", err)
@@ -96,24 +120,74 @@ func sweep(t *testing.T, k kind) {
 	if maps.Equal(s.before, s.after) != k.nothing {
 		t.Fatalf("before and after: %v", s.before.differences(s.after))
 	}
+	if len(k.finish) > 0 {
+		s.finish(ctx, "undisturbed", p, mem)
+	}
 	runs := 0
 	for mode := range modeNames {
-		n, op := all, fileio.AnyOp
-		if mode == failAfter || mode == crash {
-			n, op = changes, fileio.AnyChange
-		}
-		for nth := 1; nth <= n; nth++ {
-			if op == fileio.AnyOp && nth <= n-tail && nth%thin != mode%thin {
-				continue
-			}
-			if underRace && (nth+mode+len(k.name))%raceThin != 0 {
-				continue
-			}
-			s.interfere(ctx, mode, op, nth)
+		for _, o := range s.operations(mode, all, changes) {
+			s.interfere(ctx, mode, o.op, o.nth)
 			runs++
 		}
 	}
+	if len(k.finish) > 0 && !k.alone {
+		runs += s.meet(ctx, all)
+	}
 	t.Logf("%d operations, %d of them changes: %d runs", all, changes, runs)
+}
+
+// watch notes which changes publish.
+func (s *sweeper) watch(faulty *fileio.Faulty) {
+	var mu sync.Mutex
+	n := 0
+	faulty.Inject(fileio.Fault{Op: fileio.AnyChange, Nth: 1, Count: -1, Do: func(_ context.Context, path string) {
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		if strings.Contains(path, "/snapshot/snapshot-") || strings.Contains(path, "/changelog/changelog-") {
+			s.published = append(s.published, n)
+		}
+	}})
+}
+
+// operation is an operation of a statement: the nth of a kind.
+type operation struct {
+	op  fileio.Op
+	nth int
+}
+
+// operations lists those that a mode interferes with.
+func (s *sweeper) operations(mode, all, changes int) (out []operation) {
+	n, op := all, fileio.AnyOp
+	if mode == failAfter || mode == crash || mode == outage {
+		n, op = changes, fileio.AnyChange
+	}
+	if mode == outage && len(s.k.finish) == 0 {
+		return nil
+	}
+	dense := os.Getenv(denseVariable) != ""
+	for nth := 1; nth <= n; nth++ {
+		switch {
+		case dense:
+		case s.k.every > 0:
+			if (nth+mode+len(s.k.name))%s.k.every != 0 && (op == fileio.AnyOp || !slices.Contains(s.published, nth)) {
+				continue
+			}
+		case op == fileio.AnyOp && nth <= n-tail && nth%thin != mode%thin:
+			continue
+		}
+		out = append(out, operation{op, nth})
+	}
+	if s.k.every > 0 && op == fileio.AnyOp {
+		for _, nth := range s.published {
+			out = append(out, operation{fileio.AnyChange, nth})
+		}
+	}
+	if underRace {
+		i := 0
+		out = slices.DeleteFunc(out, func(operation) bool { i++; return (i+mode+len(s.k.name))%raceThin != 0 })
+	}
+	return out
 }
 
 // interfere runs the statement with one interference and looks at what there is then.
@@ -126,10 +200,17 @@ func (s *sweeper) interfere(ctx context.Context, mode int, op fileio.Op, nth int
 	defer cancel()
 	var hit atomic.Value
 	hit.Store("")
-	faulty.Inject(fileio.Fault{Op: op, Nth: nth, Do: func(_ context.Context, path string) { hit.Store(path) }})
+	var begun atomic.Bool
+	faulty.Inject(fileio.Fault{Op: op, Nth: nth, Do: func(_ context.Context, path string) {
+		hit.Store(path)
+		begun.Store(true)
+	}})
 	switch mode {
 	case kill:
 		faulty.Inject(fileio.Fault{Op: op, Nth: nth, Do: func(context.Context, string) { cancel() }})
+	case outage:
+		faulty.Inject(fileio.Fault{Nth: 1, Count: -1, If: begun.Load})
+		faulty.Inject(fileio.Fault{Op: op, Nth: nth, After: true})
 	default:
 		faulty.Inject(fileio.Fault{Op: op, Nth: nth, After: mode == failAfter, Crash: mode == crash})
 	}
@@ -155,7 +236,7 @@ func (s *sweeper) interfere(ctx context.Context, mode int, op fileio.Op, nth int
 		mem.Crash()
 		p = s.e.start(s.t, mem)
 	}
-	got, _, readErr := s.r.read(ctx, mem)
+	got, inv, readErr := s.r.read(ctx, mem)
 	if readErr != nil {
 		s.t.Fatalf("%s: the warehouse cannot be read: %v", what, readErr)
 	}
@@ -168,32 +249,75 @@ func (s *sweeper) interfere(ctx context.Context, mode int, op fileio.Op, nth int
 		s.t.Fatalf("%s: between before and after:\n%s\nmissing to after:\n%s", what, strings.Join(s.before.differences(got), "\n"), strings.Join(got.differences(s.after), "\n"))
 	case err == nil && !isAfter && !s.k.lazy:
 		s.t.Fatalf("%s: success, but there is not all:\n%s", what, strings.Join(got.differences(s.after), "\n"))
-	case mode != crash && err != nil && isAfter && !isBefore && !uncertain(err):
+	case mode != crash && err != nil && (isAfter || s.k.lazy && len(s.k.finish) > 0) && !isBefore && !uncertain(err):
 		s.t.Fatalf("%s: carried out in spite of the error: %T", what, err)
 	case mode == crash:
 		s.cleaned(ctx, what, mem, got)
+	case mode != outage && len(s.k.finish) > 0 && !s.k.leaves && !uncertain(err):
+		// What a failure has left behind was removed, but for what could not be.
+		if x := slices.DeleteFunc(inv.Strays(), func(f string) bool { return f == hit.Load() }); len(x) > 0 {
+			s.t.Fatalf("%s: %v are left", what, x)
+		}
 	}
-	if err == nil || isAfter && !isBefore || s.k.once && !isBefore {
+	s.repeat(ctx, what, p, mem, mode, err == nil || isAfter && !isBefore || s.k.once && !isBefore, isBefore)
+	if len(s.k.finish) > 0 {
+		s.finish(ctx, what, p, mem)
+	}
+}
+
+// repeat runs the statement once more, unless it is done: then it does all of it.
+func (s *sweeper) repeat(ctx context.Context, what string, p *process, mem *fileio.Memory, mode int, done, isBefore bool) {
+	s.t.Helper()
+	if done || s.k.empty && !isBefore && mode == crash {
 		return
 	}
-	// Repeated, it does all of it.
-	if s.k.empty && !isBefore && mode == crash {
-		return
-	}
-	again := p
 	if mode != crash {
 		// A transaction that failed is over.
-		_ = again.run(ctx, "ROLLBACK")
+		_ = p.run(ctx, "ROLLBACK")
 	}
-	if err := again.run(ctx, s.k.run...); err != nil {
+	if err := p.run(ctx, s.k.run...); err != nil {
 		s.t.Fatalf("%s; repeated: %v", what, err)
 	}
-	got, _, readErr = s.r.read(ctx, mem)
-	if readErr != nil {
-		s.t.Fatalf("%s; repeated: the warehouse cannot be read: %v", what, readErr)
+	got, _, err := s.r.read(ctx, mem)
+	if err != nil {
+		s.t.Fatalf("%s; repeated: the warehouse cannot be read: %v", what, err)
 	}
-	if !maps.Equal(got, s.after) {
+	if (isBefore || len(s.k.finish) == 0) && !maps.Equal(got, s.after) {
 		s.t.Fatalf("%s; repeated:\n%s", what, strings.Join(got.differences(s.after), "\n"))
+	}
+}
+
+// finish runs what finishes the statement, and demands that there are the same rows as ever, in the tables and by their changelogs,
+// and that the cleaning of orphan files leaves nothing else.
+func (s *sweeper) finish(ctx context.Context, what string, p *process, mem *fileio.Memory) {
+	s.t.Helper()
+	if err := p.run(ctx, s.k.finish...); err != nil {
+		s.t.Fatalf("%s; finishing: %v", what, err)
+	}
+	got, _, err := s.r.read(ctx, mem)
+	if err != nil {
+		s.t.Fatalf("%s; finished: the warehouse cannot be read: %v", what, err)
+	}
+	if s.finished == nil {
+		s.finished = got
+	}
+	for _, k := range slices.Sorted(maps.Keys(s.finished)) {
+		if strings.HasPrefix(k, "rows ") && got[k] != s.finished[k] {
+			s.t.Fatalf("%s; finished: the %s are %s, not %s", what, k, got[k], s.finished[k])
+		}
+	}
+	s.tells(what, got)
+	s.cleaned(ctx, what+"; finished", mem, got)
+}
+
+// tells demands that changelogs tell the rows that are there.
+func (s *sweeper) tells(what string, got state) {
+	s.t.Helper()
+	for k, told := range got {
+		label, ok := strings.CutPrefix(k, "told ")
+		if ok && told != got["rows "+label] {
+			s.t.Fatalf("%s; finished: the changelog of %s tells %s, but the rows are %s", what, label, told, got["rows "+label])
+		}
 	}
 }
 
@@ -217,6 +341,13 @@ func (s *sweeper) between(got state, mode int) bool {
 	}
 	for _, m := range []state{got, s.before, s.after} {
 		for k := range m {
+			thing, label, _ := strings.Cut(k, " ")
+			if s.k.expires && (thing == "snapshot" || thing == "changelog" || thing == "told" && (got[k] == "" || got[k] == got["rows "+label])) {
+				continue
+			}
+			if s.k.gaps && (thing == "gap" || thing == "told") {
+				continue
+			}
 			if !same(k, s.before) && !same(k, s.after) {
 				return false
 			}
