@@ -186,7 +186,7 @@ func (c *call) maintain(ctx context.Context, options map[string]string) (*mainta
 func (c *call) maintainer(n tableName, t *catalog.Table, options map[string]string) *maintain.Table {
 	return maintain.New(maintain.Target{
 		FIO: c.env.Tables.FIO, Dir: t.Dir, Label: n.db + "." + n.full(), Branch: n.branch, Options: options,
-		Schemas: c.env.Schemas, Manifests: c.env.Tables.Manifests, Zone: c.opts.Zone, Log: c.env.Log, Progress: c.opts.Progress,
+		Schemas: c.env.Schemas, Manifests: c.env.Tables.Manifests, Deleted: c.env.Tables.Forget, Zone: c.opts.Zone, Log: c.env.Log, Progress: c.opts.Progress,
 	})
 }
 

@@ -191,7 +191,7 @@ func (s *maintainedSink) Based(ctx context.Context, rel relation.Relation) error
 func (w *warehouse) maintenance(t *table.Table) func(ctx context.Context) {
 	return func(ctx context.Context) {
 		m := maintain.New(maintain.Target{
-			FIO: t.Env().FIO, Dir: t.Dir(), Label: t.Label(), Branch: t.Branch(), Schemas: w.schemas, Manifests: w.env.Manifests, Zone: t.Zone(), Log: w.env.Log,
+			FIO: t.Env().FIO, Dir: t.Dir(), Label: t.Label(), Branch: t.Branch(), Schemas: w.schemas, Manifests: w.env.Manifests, Deleted: w.env.Forget, Zone: t.Zone(), Log: w.env.Log,
 		})
 		_ = m.AfterCommit(ctx) // it logs what fails
 	}

@@ -100,6 +100,17 @@ func (c *LRU[K, V]) Remove(k K) {
 	c.remove(k)
 }
 
+// RemoveFunc forgets the values whose keys match. It looks at all keys.
+func (c *LRU[K, V]) RemoveFunc(match func(K) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for k := range c.items {
+		if match(k) {
+			c.remove(k)
+		}
+	}
+}
+
 func (c *LRU[K, V]) remove(k K) {
 	if e, ok := c.items[k]; ok {
 		c.used -= e.Value.(*item[K, V]).size

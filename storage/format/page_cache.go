@@ -66,5 +66,10 @@ func (c *PageCache) Put(k PageKey, page []byte, padding int) {
 	c.lru.Put(k, kept, size)
 }
 
+// Forget drops the pages of the files that match: a full cache would be slow to take others in their place.
+func (c *PageCache) Forget(match func(path string) bool) {
+	c.lru.RemoveFunc(func(k PageKey) bool { return match(k.Path) })
+}
+
 // Stats returns the cache's counters.
 func (c *PageCache) Stats() cache.Stats { return c.lru.Stats() }

@@ -119,6 +119,11 @@ func NewCache(maxBytes int64) *Cache {
 	return &Cache{lru: cache.New[cacheKey, *Vector](maxBytes)}
 }
 
+// Forget drops the vectors of the files that match.
+func (c *Cache) Forget(match func(path string) bool) {
+	c.lru.RemoveFunc(func(k cacheKey) bool { return match(k.path) })
+}
+
 // Stats returns the counters.
 func (c *Cache) Stats() cache.Stats { return c.lru.Stats() }
 

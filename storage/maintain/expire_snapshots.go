@@ -451,16 +451,25 @@ func (t *Table) deleteFiles(ctx context.Context, files []fileRef) error {
 	g.SetLimit(maxReaders)
 	var mu sync.Mutex
 	var failed []error
+	var gone []string
+	defer func() {
+		if len(gone) > 0 {
+			t.t.Deleted(gone)
+		}
+	}()
 	for _, f := range files {
 		if err := ctx.Err(); err != nil {
 			_ = g.Wait()
 			return err
 		}
 		g.Go(func() error {
-			if err := t.t.FIO.Delete(ctx, f.path); err != nil {
-				mu.Lock()
+			err := t.t.FIO.Delete(ctx, f.path)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
 				failed = append(failed, err)
-				mu.Unlock()
+			} else {
+				gone = append(gone, f.path)
 			}
 			return nil
 		})

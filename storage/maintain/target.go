@@ -26,6 +26,8 @@ type Target struct {
 	// Schemas and Manifests are the caches of the server; nil = none.
 	Schemas   *schema.Cache
 	Manifests *manifest.Cache
+	// Deleted takes the paths of files that were deleted, so that caches forget them; nil = nobody keeps any.
+	Deleted func(paths []string)
 	// Zone is the time zone of tag times and of partition times; nil = UTC.
 	Zone *time.Location
 	// Clock and Random are those of the machine where they are nil.
@@ -53,6 +55,9 @@ func New(t Target) *Table {
 	}
 	if t.Schemas == nil {
 		t.Schemas = &schema.Cache{}
+	}
+	if t.Deleted == nil {
+		t.Deleted = func([]string) {}
 	}
 	if t.Zone == nil {
 		t.Zone = time.UTC

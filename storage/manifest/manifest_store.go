@@ -45,6 +45,15 @@ func (c *Cache) Stats() cache.Stats {
 	return out
 }
 
+// Forget drops what is kept of files that were deleted. The rest of the paths does not matter.
+func (c *Cache) Forget(paths []string) {
+	for _, p := range paths {
+		c.lists.Remove(p)
+		c.manifests.Remove(p)
+		c.indexes.Remove(p)
+	}
+}
+
 // Store reads the manifests of one table, of all its branches: they share a directory.
 type Store struct {
 	fio   fileio.FileIO

@@ -24,6 +24,17 @@ func NewEnv(vectorBytes, pageBytes int64) *Env {
 	return &Env{vectors: index.NewCache(vectorBytes), pages: format.NewPageCache(pageBytes)}
 }
 
+// Forget drops what is kept of files that were deleted. The rest of the paths does not matter.
+func (e *Env) Forget(paths []string) {
+	gone := make(map[string]bool, len(paths))
+	for _, p := range paths {
+		gone[p] = true
+	}
+	match := func(path string) bool { return gone[path] }
+	e.vectors.Forget(match)
+	e.pages.Forget(match)
+}
+
 // Want says what to read of a split. The batches have the columns of Columns,
 // then the row kind, sequence number and row id as far as wanted.
 type Want struct {

@@ -47,6 +47,12 @@ func NewEnv(fio fileio.FileIO, cat catalog.Catalog, log *slog.Logger) *Env {
 	return &Env{FIO: fio, Catalog: cat, Manifests: manifest.NewCache(manifestCacheBytes), Readers: read.NewEnv(vectorCacheBytes, pageCacheBytes), Log: log}
 }
 
+// Forget drops what the caches keep of files that were deleted: without it they fill up with what nobody can ask for.
+func (e *Env) Forget(paths []string) {
+	e.Manifests.Forget(paths)
+	e.Readers.Forget(paths)
+}
+
 // OpenOptions say which branch and state of a table to open.
 type OpenOptions struct {
 	// Branch is the branch's name; "" = main.
