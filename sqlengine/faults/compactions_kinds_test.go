@@ -48,7 +48,7 @@ const (
 const upsert = "INSERT INTO a VALUES (2, 'B', 9), (3, 'c', 3), (10, 'x', 1)"
 
 // often is of how many operations the dearer kinds see one.
-const often = 3
+const often = 4
 
 var compactAll = []string{"CALL sys.compact('a')"}
 

@@ -12,7 +12,7 @@ import (
 )
 
 // rivalThin is of how many places between two file operations one is tried; those before a snapshot is made all are.
-const rivalThin = 16
+const rivalThin = 24
 
 // rivals are what another process does meanwhile: a row of a key that is there, a new one, and a compaction; and in
 // every other run it also leaves no snapshot but the newest.
