@@ -176,7 +176,7 @@ var removed = []kind{
 	{name: "expire marked files", setup: small("a", "", vectors+", 'compaction.min.file-num' = '2'", "DELETE FROM a WHERE k = 1", "CALL sys.compact('a')"), run: []string{"CALL sys.expire_snapshots(table => 'a', retain_max => 1, retain_min => 1)"}, finish: compactAll, each: true, leaves: true, every: often},
 	{name: "expire changelogs of compactions", setup: small("a", "k", lookup+keep, upsert), run: []string{"CALL sys.expire_changelogs(table => 'a', retain_max => 1, retain_min => 1)"}, finish: compactAll, each: true, expires: true, leaves: true, every: often},
 	{name: "delete tag of compacted files", setup: small("a", "k", lookup, "CALL sys.create_tag('a', 'v1', 2)", upsert, "CALL sys.expire_snapshots(table => 'a', retain_max => 1, retain_min => 1)"), run: []string{"CALL sys.delete_tag('a', 'v1')"}, finish: compactAll, leaves: true, every: often},
-	{name: "rollback with lookup and vectors", setup: small("a", "k", lookup+vectors, upsert), run: []string{"CALL sys.rollback_to(table => 'a', snapshot_id => 2)"}, finish: compactAll, each: true, gaps: true, leaves: true, alone: true, every: often},
+	{name: "rollback with lookup and vectors", setup: small("a", "k", lookup+vectors, upsert), run: []string{"CALL sys.rollback_to(table => 'a', snapshot_id => 2)"}, finish: compactAll, each: true, gaps: true, leaves: true, every: often},
 }
 
 // written are ways to write beside INSERT, and tables whose compactions write other files.

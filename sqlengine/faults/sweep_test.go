@@ -41,8 +41,6 @@ type kind struct {
 	finish []string
 	// leaves says that files which the statement fails to remove are left to the cleaning of orphan files.
 	leaves bool
-	// alone says that no other process may commit to the table meanwhile.
-	alone bool
 	// every says that one in so many operations fails, and each one that publishes; 0 = as tail and thin have it.
 	every int
 }
@@ -130,7 +128,7 @@ func sweep(t *testing.T, k kind) {
 			runs++
 		}
 	}
-	if len(k.finish) > 0 && !k.alone && (!underRace || len(k.name)%raceThin == 0) {
+	if len(k.finish) > 0 && (!underRace || len(k.name)%raceThin == 0) {
 		runs += s.meet(ctx, all)
 	}
 	t.Logf("%d operations, %d of them changes: %d runs", all, changes, runs)

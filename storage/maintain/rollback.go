@@ -90,27 +90,37 @@ func (t *Table) rollback(ctx context.Context, find func() (*snapshot.Snapshot, e
 		return Rollback{}, err
 	}
 	defer unlock()
-	target, err := find()
-	if err != nil {
-		return Rollback{}, err
+	for try := 1; ; try++ {
+		target, err := find()
+		if err != nil {
+			return Rollback{}, err
+		}
+		ids, err := t.own.snaps.IDs(ctx)
+		if err != nil {
+			return Rollback{}, err
+		}
+		out := Rollback{Previous: target.ID, Current: target.ID}
+		if len(ids) > 0 {
+			out.Previous = ids[len(ids)-1]
+		}
+		c, err := t.planCut(ctx, ids, target)
+		if err == nil {
+			err = c.run(ctx)
+		}
+		if err == nil {
+			return out, nil
+		}
+		if !errors.Is(err, errFollowed) || try == maxCutTries {
+			return Rollback{}, err
+		}
 	}
-	ids, err := t.own.snaps.IDs(ctx)
-	if err != nil {
-		return Rollback{}, err
-	}
-	out := Rollback{Previous: target.ID, Current: target.ID}
-	if len(ids) > 0 {
-		out.Previous = ids[len(ids)-1]
-	}
-	c, err := t.planCut(ctx, ids, target)
-	if err != nil {
-		return Rollback{}, err
-	}
-	if err := c.run(ctx); err != nil {
-		return Rollback{}, err
-	}
-	return out, nil
 }
+
+// maxCutTries is how often a rollback begins, where another process always commits in the midst of it.
+const maxCutTries = 10
+
+// errFollowed says that somebody has committed to what a rollback was cutting off, which is undone.
+var errFollowed = errors.New("another process commits to the table while it is rolled back")
 
 // cut removes what comes after a snapshot of a branch.
 type cut struct {
@@ -123,6 +133,8 @@ type cut struct {
 	tags  []*snapshot.Tag
 	logs  []*snapshot.Snapshot
 	files []fileRef
+	// want are the data files of what goes.
+	want wanted
 	// first is the oldest snapshot that stays.
 	first int64
 	clean bool
@@ -238,6 +250,7 @@ func (c *cut) planFiles(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.want = want
 	held, err := t.heldFiles(ctx, want, holders)
 	if err != nil {
 		return err
@@ -277,7 +290,8 @@ func (t *Table) staying(ctx context.Context, c *cut) ([]holder, error) {
 
 // run makes the cut: first what makes the later states visible, then their files. Readers see the old state until the
 // last snapshot goes, which is the newest one, and the target from then on. Where
-// storage fails before that, the snapshots that went are written again.
+// storage fails before that, the snapshots that went are written again; and so they are, with errFollowed, where another process has
+// committed to them meanwhile, since what it made needs their files.
 func (c *cut) run(ctx context.Context) (err error) {
 	t := c.t
 	if err := ctx.Err(); err != nil {
@@ -312,9 +326,55 @@ func (c *cut) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	t.own.snaps.WriteLatestHint(ctx, c.target.ID)
+	newest, followed, err := c.followed(ctx)
+	switch {
+	case followed:
+		return errors.Join(errs.Conflictf("table %s: the rollback to snapshot %d is undone: %w; repeat it", t.t.Label, c.target.ID, errFollowed), c.undo(ctx))
+	case err != nil:
+		t.t.Log.Warn("a rollback leaves the files of what it cut off: whether others need them is not known; remove_orphan_files deletes them later",
+			"table", t.t.Label, "snapshot", c.target.ID, "error", err)
+		c.files = nil
+	}
+	t.own.snaps.WriteLatestHint(ctx, newest)
 	t.own.snaps.WriteEarliestHint(ctx, c.first)
 	return c.finish(ctx)
+}
+
+// followed reports whether somebody has committed to what was cut off: then a snapshot that is newer than the target names files
+// of it. newest is the newest one there is, in any case.
+func (c *cut) followed(ctx context.Context) (newest int64, followed bool, err error) {
+	t := c.t
+	newest = c.target.ID
+	holders, err := t.holders(ctx, t.own, c.target.ID+1)
+	if err != nil {
+		return newest, false, err
+	}
+	holders = slices.DeleteFunc(holders, func(h holder) bool { return h.kind != heldBySnapshot })
+	if len(holders) == 0 {
+		return newest, false, nil
+	}
+	newest = holders[len(holders)-1].snap.ID
+	data, err := t.heldFiles(ctx, c.want, holders)
+	if err != nil {
+		return newest, false, err
+	}
+	metadata, err := t.heldMetadata(ctx, holders)
+	if err != nil {
+		return newest, false, err
+	}
+	return newest, slices.ContainsFunc(c.files, func(f fileRef) bool { return data[f.name] || metadata[f.name] }), nil
+}
+
+// undo writes the snapshots that went again, unless they have expired meanwhile, as the target has then.
+func (c *cut) undo(ctx context.Context) error {
+	snaps := c.t.own.snaps
+	there, err := snaps.Exists(ctx, c.target.ID)
+	if err == nil && there {
+		for _, s := range slices.Backward(c.snaps) {
+			err = errors.Join(err, twice(func() error { return snaps.RestoreSnapshot(ctx, s) }))
+		}
+	}
+	return err
 }
 
 // finish removes the tags, the changelogs and the files. The cut has taken place
