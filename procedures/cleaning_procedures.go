@@ -132,7 +132,7 @@ func removeOrphanFiles(ctx context.Context, c *call) (*result, error) {
 		if err != nil {
 			return nil, err
 		}
-		found, err := c.maintainer(n, t, nil).RemoveOrphanFiles(ctx, o)
+		found, err := c.maintainer(n, t.Dir, nil).RemoveOrphanFiles(ctx, o)
 		if err != nil {
 			return nil, err
 		}

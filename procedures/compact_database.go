@@ -78,8 +78,7 @@ func (c *call) compactNamed(ctx context.Context, n tableName, o table.CompactOpt
 	if err := c.skipExpired(ctx, n, t, &o); err != nil {
 		return err
 	}
-	_, err = t.Compact(ctx, o)
-	return err
+	return c.compact(ctx, n, t, o)
 }
 
 // matchingTables lists the tables whose database and full name match the arguments' regular expressions.

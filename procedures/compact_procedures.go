@@ -3,6 +3,7 @@ package procedures
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -64,10 +65,29 @@ func compactTable(ctx context.Context, c *call) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := t.Compact(ctx, o); err != nil {
+	if err := c.compact(ctx, n, t, o); err != nil {
 		return nil, err
 	}
 	return success(), nil
+}
+
+// compact compacts, and then does what follows on a commit: snapshots expire, also those of a table whose writers leave
+// that to compactions ('write-only').
+func (c *call) compact(ctx context.Context, n tableName, t *table.Table, o table.CompactOptions) error {
+	done, err := t.Compact(ctx, o)
+	if err != nil || done.Snapshot == nil {
+		return err
+	}
+	options := map[string]string{}
+	maps.Copy(options, o.Options)
+	options[schema.OptWriteOnly.Key()] = "false"
+	c.committed(ctx, n, t, options)
+	return nil
+}
+
+// committed does what follows on a commit: snapshots expire, tags are made. What it cannot do is logged; the commit stands.
+func (c *call) committed(ctx context.Context, n tableName, t *table.Table, options map[string]string) {
+	_ = c.maintainer(n, t.Dir(), options).AfterCommit(ctx)
 }
 
 // skipExpired leaves out of a compaction of buckets the partitions that have expired by their values, where the table's
@@ -89,7 +109,7 @@ func (c *call) skipExpired(ctx context.Context, n tableName, t *table.Table, o *
 		return err
 	}
 	all := math.MaxInt
-	gone, err := c.maintainer(n, loaded, o.Options).ExpiredPartitions(ctx, maintain.PartitionExpireOptions{Options: o.Options, Max: &all})
+	gone, err := c.maintainer(n, loaded.Dir, o.Options).ExpiredPartitions(ctx, maintain.PartitionExpireOptions{Options: o.Options, Max: &all})
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func markPartitionDone(ctx context.Context, c *call) (*result, error) {
 		}
 		partitions = append(partitions, values)
 	}
-	if err := c.maintainer(n, t, nil).MarkPartitionsDone(ctx, partitions); err != nil {
+	if err := c.maintainer(n, t.Dir, nil).MarkPartitionsDone(ctx, partitions); err != nil {
 		return nil, err
 	}
 	return success(), nil

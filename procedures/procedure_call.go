@@ -180,12 +180,12 @@ func (c *call) maintain(ctx context.Context, options map[string]string) (*mainta
 	if err != nil {
 		return nil, n, err
 	}
-	return c.maintainer(n, t, options), n, nil
+	return c.maintainer(n, t.Dir, options), n, nil
 }
 
-func (c *call) maintainer(n tableName, t *catalog.Table, options map[string]string) *maintain.Table {
+func (c *call) maintainer(n tableName, dir string, options map[string]string) *maintain.Table {
 	return maintain.New(maintain.Target{
-		FIO: c.env.Tables.FIO, Dir: t.Dir, Label: n.db + "." + n.full(), Branch: n.branch, Options: options,
+		FIO: c.env.Tables.FIO, Dir: dir, Label: n.db + "." + n.full(), Branch: n.branch, Options: options,
 		Schemas: c.env.Schemas, Manifests: c.env.Tables.Manifests, Deleted: c.env.Tables.Forget, Zone: c.opts.Zone, Log: c.env.Log, Progress: c.opts.Progress,
 	})
 }

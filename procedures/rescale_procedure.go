@@ -33,5 +33,10 @@ func rescale(ctx context.Context, c *call) (*result, error) {
 	if _, err := t.Rescale(ctx, o); err != nil {
 		return nil, err
 	}
+	name, err := c.target(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.committed(ctx, name, t, nil)
 	return success(), nil
 }
