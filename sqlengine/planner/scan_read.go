@@ -54,18 +54,7 @@ func newScan(m []relation.Morsel) *scan { return &scan{morsels: m} }
 func eachScanned(ctx context.Context, morsels []relation.Morsel, fn func(*column.Batch) error) (err error) {
 	s := newScan(morsels)
 	defer func() { err = errors.Join(err, s.Close()) }()
-	for {
-		b, err := s.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil {
-			err = fn(b)
-		}
-		if err != nil {
-			return err
-		}
-	}
+	return eachBatch(func() (*column.Batch, error) { return s.Next(ctx) }, fn)
 }
 
 // eachSourced calls fn with the batches of a source, which are valid during the call.
@@ -75,8 +64,13 @@ func eachSourced(ctx *sql.Context, src result.Source, fn func(*column.Batch) err
 		return err
 	}
 	defer func() { err = errors.Join(err, it.Close(ctx)) }()
+	return eachBatch(func() (*column.Batch, error) { return it.Next(ctx) }, fn)
+}
+
+// eachBatch calls fn with what next gives, up to io.EOF of next. An error of fn ends it and comes back as it is.
+func eachBatch(next func() (*column.Batch, error), fn func(*column.Batch) error) error {
 	for {
-		b, err := it.Next(ctx)
+		b, err := next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
